@@ -69,13 +69,11 @@ class DiagnosticSink:
 
 @dataclass(slots=True)
 class SourceNames:
-    """The first name of each value and the span of its last use, for messages; `said`: what the current statement added to
-    either."""
+    """The first name of each value and the span of its last use, for messages."""
 
     names: dict[ValueId, str] = field(default_factory=dict)
     uses: dict[ValueId, Span] = field(default_factory=dict)
     sources: list[Source] = field(default_factory=list)
-    said: list[tuple[ValueId, str | Span]] = field(default_factory=list)
 
     def trial(self) -> SourceNames:
         """A copy for speculative work."""
@@ -85,9 +83,8 @@ class SourceNames:
         """Record a name (the first one counts) or a use of a value."""
         if isinstance(word, Span):
             self.uses[value] = word
-        elif self.names.setdefault(value, word) is not word:
-            return
-        self.said.append((value, word))
+        else:
+            self.names.setdefault(value, word)
 
     def text(self, span: Span) -> str:
         """The program's text at a span; empty if its source is unknown."""

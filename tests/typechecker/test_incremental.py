@@ -15,7 +15,6 @@ from rho.lang.syntax.reader import RawStatement, split_edited, split_statements
 from rho.lang.syntax.source import Source, Span
 from rho.lang.tree.expressions import Symbol
 from rho.typechecker.check import Checker, CheckResult, check
-from rho.typechecker.elaborate import programs
 from rho.typechecker.signatures import check_definition, unify
 
 MODULE = "area : f64[n] → f64[n] → f64[n]\narea ← {⍺×⍵}\nfirst ← {1↑⍵}\nten ← 10.5\n"
@@ -187,31 +186,6 @@ def named(index: SymbolIndex) -> tuple[object, ...]:
 
 def cut(piece: RawStatement) -> tuple[object, ...]:
     return piece.start, piece.text, piece.error, piece.is_open
-
-
-def test_what_an_edit_leaves_as_it_was_is_not_elaborated_again(monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    found: list[str] = []
-    before = programs._statement
-
-    def noted(run, statement, *rest, **more):  # type: ignore[no-untyped-def]
-        found.append(type(statement).__name__)
-        return before(run, statement, *rest, **more)
-
-    monkeypatch.setattr(programs, "_statement", noted)
-    checker = Checker()
-    values = "".join(f"v{i} ← x × {i}\n" for i in range(20))
-    text = "input x : f64[n]\n" + SCRIPT + values
-    checker.check(Source("a.rho", text))
-    assert len(found) == 61
-    for version in (text.replace("÷7+", "÷70+"), text.replace("÷7+", "÷7+≢"), text.replace("÷7+", "÷7+1 2,⍵+")):
-        found.clear()
-        source = Source("a.rho", version)
-        result = checker.check(source)
-        assert found == ["InputDeclaration", "BindFunction"]
-        assert shown(result) == shown(check(source))
-    found.clear()
-    checker.check(Source("a.rho", text.replace("v3 ← x × 3", "v3 ← x × 33")))
-    assert found == ["InputDeclaration", "BindFunction", *["BindArray"] * 17]
 
 
 SCRIPT = "\n".join(f"d{i} : f64[n] → f64\nd{i} ← {{(+/⍵)÷{i}+≢⍵}}\n" for i in range(20))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label
 from ...lang.support.records import dataclass, field, replace
-from ...lang.syntax.source import AnchoredSpan, Span
+from ...lang.syntax.source import Span
 from ..diagnostics import DiagnosticSink, SourceNames
 from ..elements import ArrayType, Element, Kind, integer_range, narrowed, ranged, surely_unwrapped
 from ..frame_agreement import principal_frame
@@ -86,10 +86,6 @@ class SizeVariables:
     def known_integer(self, x: ValueId) -> SizeVariable | None:
         """The run-time size of an integer value, if it has a variable."""
         return self._values.get(self._same.get(x, x))
-
-    def counts(self) -> tuple[int, ...]:
-        """The lengths of all tables, to detect changes."""
-        return (self.next[0], len(self._masks), len(self._values), len(self._same))
 
     def create(self, name: str, origin: SizeOrigin, cap: Size | None = None, minimum: int = 0) -> SizeVariable:
         """A new size variable."""
@@ -747,58 +743,3 @@ def condition_decided(
 
 def _impossible(b: Builder, alternatives: Sequence[Sequence[Statement]]) -> bool:
     return all(any(b.constraints.decided(fact) is False for fact in facts) for facts in b.size_facts(alternatives))
-
-
-# ---------------------------------------------------------------------------------------------------- replay
-#
-# The effect of one statement on a builder, recorded to be replayed for the next version of the program.
-
-class EmittedOps(NamedTuple):
-    """The ops that a statement appended to the root block, with the data about their values; `next` is the id after them."""
-
-    next: int
-    ops: tuple[Op, ...]
-    types: dict[ValueId, ArrayType]
-    spans: dict[ValueId, Span]
-    facts: dict[ValueId, ValueFacts]
-    definitions: dict[ValueId, Op]
-    said: tuple[tuple[ValueId, str | Span], ...]
-
-
-def statement_mark(b: Builder) -> tuple[int, ...]:
-    """The state before a statement: its first value id and op index, and the lengths of all other lists."""
-    constraints, sink = b.constraints, b.sink
-    more = (len(constraints.declared_usages), len(constraints.input_sites), len(sink.warnings))
-    return (len(sink.diagnostics), b.next_id, len(b.root), *constraints.mark(), *more, *b.sizes.counts())
-
-
-def statement_effect(b: Builder, start: tuple[int, ...]) -> EmittedOps | None:
-    """The ops of a statement since `start`; None if it also reported, required, or named a size, or has spans that do not
-    move."""
-    names_and_uses = tuple(b.source_names.said)
-    reported, first, ops, *more = start
-    now = statement_mark(b)
-    if now[0] != reported or list(now[3:]) != more:
-        return None
-    values = [ValueId(value) for value in range(first, b.next_id)]
-    spans = {value: b.spans[value] for value in values}
-    facts = {value: b.facts[value] for value in values if value in b.facts}
-    seen = [*spans.values(), *[word for _, word in names_and_uses if isinstance(word, Span)]]
-    seen += [known.selected for known in facts.values() if known.selected is not None]
-    if not all(isinstance(span, AnchoredSpan) for span in seen):
-        return None
-    types = {value: b.types[value] for value in values}
-    definitions = {value: b.definitions[value] for value in values if value in b.definitions}
-    return EmittedOps(b.next_id, tuple(b.root[ops:]), types, spans, facts, definitions, names_and_uses)
-
-
-def replay_ops(b: Builder, recorded: EmittedOps) -> None:
-    """Append recorded ops after the same predecessors that they had."""
-    b.next_id = recorded.next
-    b.root.extend(recorded.ops)
-    b.types.update(recorded.types)
-    b.spans.update(recorded.spans)
-    b.facts.update(recorded.facts)
-    b.definitions.update(recorded.definitions)
-    for value, word in recorded.said:
-        b.source_names.add(value, word)

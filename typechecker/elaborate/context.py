@@ -97,14 +97,13 @@ class CheckCache:
         self.outcomes: GenerationalCache[object, CheckOutcome] = GenerationalCache()
         self.signatures: GenerationalCache[object, tuple[str, ...]] = GenerationalCache()
         self.well_formed: GenerationalCache[tuple[int, frozenset[str]], bool] = GenerationalCache()
-        self.records: GenerationalCache[int, object] = GenerationalCache()  # statement identity → `StatementRecord`
         self._keys: GenerationalCache[tuple[object, ...], int] = GenerationalCache()
         self._next = 0
 
     def end_generation(self) -> None:
         """Mark the end of one version: entries that no recent version used are dropped."""
         self.statements.end_generation()
-        for table in (self.outcomes, self.signatures, self.well_formed, self.records, self._keys):
+        for table in (self.outcomes, self.signatures, self.well_formed, self._keys):
             table.end_generation()
 
     def key(self, meaning: tuple[object, ...]) -> int:
@@ -117,11 +116,9 @@ class CheckCache:
         return number
 
     def definition(
-        self, uses: Sequence[tuple[Symbol, DefinitionKey | None]], text: str, span: Span, origin: int, declared: DefinitionKey
-        | None
-    ) -> DefinitionKey:  # fmt: skip
-        """The definition key of a statement before it is elaborated; `uses` are the symbols in it with their definitions."""
-        used = [(symbol.name, definition) for symbol, definition in uses if definition is not None]
+        self, used: Sequence[tuple[str, DefinitionKey]], text: str, span: Span, origin: int, declared: DefinitionKey | None
+    ) -> DefinitionKey:
+        """The definition key of a statement before it is elaborated; `used` are the names in it with their definitions."""
         needed = (
             tuple(definition for _, definition in used)
             if declared is None
@@ -133,19 +130,14 @@ class CheckCache:
         return DefinitionKey(self.key(meaning), span, needed, dependency)
 
     def with_texts(
-        self, definition: DefinitionKey, texts: Sequence[str], dependency: DependencyLevel, known: DefinitionKey | None
+        self, definition: DefinitionKey, texts: Sequence[str], dependency: DependencyLevel
     ) -> DefinitionKey:
         """The key for the names that a statement binds, which also depends on the texts of imported files and their dependency
-        level; that of the previous version (`known`) if it is equal."""
+        level."""
         if not texts and dependency <= definition.dependency:
             return definition
-        new = DefinitionKey(
-            self.key((definition.key, *texts)) if texts else definition.key,
-            definition.span,
-            definition.uses,
-            max(definition.dependency, dependency),
-        )
-        return known if known is not None and (known.key, known.dependency) == (new.key, new.dependency) else new
+        key = self.key((definition.key, *texts)) if texts else definition.key
+        return DefinitionKey(key, definition.span, definition.uses, max(definition.dependency, dependency))
 
 
 # ------------------------------------------------------------------------------------ diagnostics at relative positions
@@ -442,8 +434,7 @@ class Context:
 
     `printed_at`: the value of `nodes` when a value was last printed; nothing was elaborated since while they are equal.
     `mentions`: the spans where the program writes a value as an argument, each with the span of the function. `check_cache`:
-    outcomes of this version and, if `incremental`, of earlier ones; `state`: the number of the builder's state after the
-    statements so far."""
+    outcomes of this version and, if `incremental`, of earlier ones."""
 
     builder: Builder
     load: Load
@@ -453,7 +444,6 @@ class Context:
     offer_guard: Callable[[Context, Callable[[], Value], Value | None, Value, Span, Span], None]
     check_cache: CheckCache
     incremental: bool = False
-    state: int = 0
     nodes: int = 0
     depth: int = 0
     printed_at: int = -1

@@ -1,4 +1,4 @@
-"""Elaborates programs: top-level statements and modules to the finished core; replays statements that have not changed."""
+"""Elaborates programs: top-level statements and modules to the finished core."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ...lang.bind.names import LIBRARY_PREFIX
 from ...lang.diagnostics.model import Code, Diagnostic, Severity
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax import parser
-from ...lang.syntax.source import AnchoredSpan, Source, Span, ensure_recursion_headroom
+from ...lang.syntax.source import Source, Span, ensure_recursion_headroom
 from ...lang.tree import expressions as tree, program as program_tree
 from ...lang.tree.expressions import NameClass, Symbol, SymbolKind
 from ..core.arrays import CorePrint, ValueId
 from ..core.blocks import Block, Core, CoreGuard
-from ..core.builder import SPECULATIVE_IDS, Builder, EmittedOps, replay_ops, statement_effect, statement_mark
+from ..core.builder import SPECULATIVE_IDS, Builder
 from ..proof.report_unproved import CHECKED_AT_LOAD
 from ..signatures import unify
 from ..signatures.unify import eliminate_existentials
@@ -22,192 +22,21 @@ from ..values.facts import Operand, TupleOperand, Value
 from . import applications, declarations, expressions
 from .applications import apply, offer_guard
 from .context import (
-    NODE_BUDGET,
     BrokenFunction,
     BudgetExceeded,
     CheckCache,
     Context,
     DefinitionKey,
-    DefinitionKeys,
     DependencyLevel,
-    DfnFunction,
     Entry,
     Exports,
     FileContext,
     Frame,
     Load,
     Module,
-    PrimitiveFunction,
-    SignedFunction,
     dependency_of,
     detached,
 )
-
-# ---------------------------------------------------------------------------------------------------- replay
-#
-# A log of the ops, bindings and types that one statement produced, replayed for the next version of the program.
-#
-# The `StatementRecord` of a statement applies if the statement is the same object and its names have the same definitions.  Its
-# effect is replayed if the builder is in the same state.  States have numbers: the one after a statement is determined by the one
-# before and by the statement's meaning.  A definition that captures nothing has the same effect in every state.
-#
-# Only statements that emit ops or bind functions are replayed; one that reports, requires, or names a size is elaborated each
-# time.
-
-_REPLAYED = (
-    tree.Evaluate | tree.BindArray | tree.BindFunction
-    | program_tree.StatedType
-)
-TYPES = program_tree.StatedType
-_DEFINING = tree.BindFunction | program_tree.StatedType
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StatementEffect:
-    """The effect of a statement in `state` (None: in every state): the state `after` it, the ops it emitted, the names it bound,
-    the argument spans it recorded, its value, the nodes it took, and the node at which it printed."""
-
-    state: int | None
-    after: int
-    emitted: EmittedOps | None
-    entries: tuple[tuple[Symbol, Entry], ...]
-    mentions: tuple[tuple[ValueId, tuple[tuple[Span, Span], ...]], ...]
-    value: Value | None
-    nodes: int
-    printed: int | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StatementRecord:
-    """What is known of a statement: the one name that it binds or declares, its definition key, those of the signature before it,
-    of the names in it and of the names it bound, and its effect.  `free`: it neither depends on the builder's state nor changes
-    it."""
-
-    statement: program_tree.Statement
-    name: str | None
-    definition: DefinitionKey
-    declared: DefinitionKey | None
-    uses: tuple[tuple[Symbol, DefinitionKey | None], ...]
-    bound: dict[Symbol, DefinitionKey]
-    effect: StatementEffect | None
-    free: bool = False
-
-    def means_the_same(self, definition_keys: DefinitionKeys) -> bool:
-        """Have all its names the same definitions as before?"""
-        if self.name is not None and not self.states_type and definition_keys.declared.get(self.name) is not self.declared:
-            return False
-        bound = definition_keys.bound
-        return all(bound.get(symbol) is definition for symbol, definition in self.uses)
-
-    @property
-    def states_type(self) -> bool:
-        return isinstance(self.statement, TYPES)
-
-
-class StatementRecorder:
-    """Records the effect of a statement while it is elaborated."""
-
-    def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
-        self._counts, self._nodes, self._state = statement_mark(ctx.builder), ctx.nodes, ctx.state
-        self._mentions, ctx.mentions = ctx.mentions, {}
-        ctx.builder.source_names.said.clear()
-
-    def close(self) -> None:
-        """Add the argument spans of this statement to those of the statements before."""
-        self._new, self._ctx.mentions = self._ctx.mentions, self._mentions
-        for value, spans in self._new.items():
-            self._mentions.setdefault(value, []).extend(spans)
-
-    def record(
-        self,
-        before: StatementRecord,
-        entries: Sequence[tuple[Symbol, Entry]],
-        bound: dict[Symbol, DefinitionKey],
-        value: Value | None,
-    ) -> StatementRecord:
-        """The record of the statement, which has been elaborated."""
-        defining = isinstance(before.statement, _DEFINING) and before.definition.dependency is DependencyLevel.NOTHING
-        free = defining and statement_mark(self._ctx.builder)[1:] == self._counts[1:]
-        if not free:
-            self._ctx.state = self._ctx.check_cache.key((self._state, before.definition.key))
-        effect = self._effect(before.statement, entries, value, free=free)
-        return StatementRecord(
-            before.statement, before.name, before.definition, before.declared, before.uses, bound, effect, free
-        )
-
-    def _effect(
-        self, statement: program_tree.Statement, entries: Sequence[tuple[Symbol, Entry]], value: Value | None, *, free: bool
-    ) -> StatementEffect | None:  # fmt: skip
-        """The effect of the statement, if it can be replayed."""
-        ctx = self._ctx
-        if not isinstance(statement, _REPLAYED) or not all(_can_be_rebound(statement, entry) for _, entry in entries):
-            return None
-        mentions = tuple([(v, tuple(spans)) for v, spans in self._new.items()])
-        emitted = statement_effect(ctx.builder, self._counts)
-        if emitted is None or not all(isinstance(s, AnchoredSpan) for _, spans in mentions for pair in spans for s in pair):
-            return None
-        printed = ctx.printed_at - self._nodes if ctx.printed_at > self._nodes else None
-        state, nodes = None if free else self._state, ctx.nodes - self._nodes
-        return StatementEffect(state, ctx.state, None if free else emitted, tuple(entries), mentions, value, nodes, printed)
-
-
-def replay(ctx: Context, record: StatementRecord, frame: Frame, declared: dict[str, program_tree.StatedType]) -> bool:
-    """Replay a statement; False if it has to be elaborated."""
-    effect, definition_keys, name, statement = record.effect, frame.file.definition_keys, record.name, record.statement
-    if effect is None or ctx.nodes + effect.nodes > NODE_BUDGET:
-        return False
-    if effect.state is not None:
-        if effect.state != ctx.state:
-            return False
-        ctx.state = effect.after
-        if effect.emitted is not None:
-            replay_ops(ctx.builder, effect.emitted)
-        if effect.printed is not None:
-            ctx.printed_at = ctx.nodes + effect.printed
-        for value, spans in effect.mentions:
-            ctx.mentions.setdefault(value, []).extend(spans)
-    if isinstance(statement, TYPES):
-        if statement.target.name in declared:
-            return False
-        declared[statement.target.name], definition_keys.declared[statement.target.name] = statement, record.definition
-    elif name is not None and name in declared:
-        del declared[name], definition_keys.declared[name]
-    for symbol, entry in effect.entries:
-        frame.bind(symbol, _rebound(entry, frame))
-    definition_keys.bound.update(record.bound)
-    ctx.nodes += effect.nodes
-    return True
-
-
-def _can_be_rebound(statement: program_tree.Statement, entry: Entry) -> bool:
-    """Can an entry that a statement bound be bound again: is it a value, or a function written in the statement itself?"""
-    match entry:
-        case Operand() | TupleOperand() | PrimitiveFunction():
-            return True
-        case DfnFunction():
-            return isinstance(statement, tree.BindFunction) and entry.node is statement.value
-        case SignedFunction():
-            return _can_be_rebound(statement, entry.body)
-        case _:
-            return False
-
-
-def _rebound(entry: Entry, frame: Frame) -> Entry:
-    """An entry that a statement bound, with its current captures."""
-    match entry:
-        case DfnFunction():
-            return _with_captures(entry, frame)
-        case SignedFunction():
-            body = _with_captures(entry.body, frame) if isinstance(entry.body, DfnFunction) else entry.body
-            return replace(entry, body=body, file=frame.file, params=dict(frame.file.params), bodies={})
-        case _:
-            return entry
-
-
-def _with_captures(function: DfnFunction, frame: Frame) -> DfnFunction:
-    return DfnFunction(function.span, function.node, frame.capture(function.node.captures), function.name)
-
 
 # ---------------------------------------------------------------------------------------------------- programs
 
@@ -373,9 +202,8 @@ def _elaborate_statements(run: declarations.Elaboration, parsed: parser.Parsed, 
     run.scheduled = _schedule_words(program)
     declared: dict[str, program_tree.StatedType] = {}
     last: Value | None = None
-    ctx.state = ctx.check_cache.key((ctx.state, frame.file.index_origin, run.scheduled))
     for statement, uses in zip(program.statements, program.uses, strict=True):
-        value = _elaborate_or_replay(run, statement, uses, frame, declared, main=main)
+        value = _elaborate_defining(run, statement, uses, frame, declared, main=main)
         last = value if value is not None else last
     for name, leftover in declared.items():
         after = [problem for problem in parsed.diagnostics if problem.span.start > leftover.span.end]
@@ -398,7 +226,7 @@ def _schedule_words(program: program_tree.ProgramTree) -> frozenset[str]:
     return frozenset(names)
 
 
-def _elaborate_or_replay(
+def _elaborate_defining(
     run: declarations.Elaboration,
     statement: program_tree.Statement,
     uses: Collection[Symbol],
@@ -407,54 +235,46 @@ def _elaborate_or_replay(
     *,
     main: bool,
 ) -> Value | None:
-    """Replay a top-level statement if it means the same as in the previous version, else elaborate it; its value, if any."""
-    ctx, definition_keys, check_cache = run.ctx, frame.file.definition_keys, run.ctx.check_cache
-    record = check_cache.records.get(id(statement))
-    if not isinstance(record, StatementRecord) or record.statement is not statement or not record.means_the_same(definition_keys):
-        record = _new_record(ctx, statement, uses, frame, definition_keys)
-    elif replay(ctx, record, frame, declared):
-        assert record.effect is not None
-        return record.effect.value
-    if not record.states_type and record.name is not None:
-        definition_keys.declared.pop(record.name, None)
-    started, definition_keys.current = len(frame.bound), record.definition
-    recording = StatementRecorder(ctx)
+    """Elaborate a top-level statement and give the names that it binds their definition keys; its value, if any."""
+    ctx, keys = run.ctx, frame.file.definition_keys
+    name, states_type = _target_name(statement), isinstance(statement, program_tree.StatedType)
+    declaration = None if name is None or states_type else keys.declared.pop(name, None)
+    started, definition = len(frame.bound), _definition_key(ctx, statement, uses, frame, declaration)
+    keys.current = definition
     try:
         value = _statement(run, statement, frame, declared, main=main)
     except RecursionError:
         ctx.builder.rollback(_mark_without_blocks(ctx))
         raise BudgetExceeded([Diagnostic(Code.E610, "this statement nests functions too deeply", statement.span)]) from None
-    finally:
-        recording.close()
-    definition_keys.current = None
-    if record.states_type and record.name is not None:
-        definition_keys.declared[record.name] = record.definition
-    entries = [(symbol, entry) for symbol, entry in dict(frame.bound[started:]).items() if isinstance(symbol, Symbol)]
+    keys.current = None
+    if name is not None and states_type:
+        keys.declared[name] = definition
     texts = [source.text for source in ctx.sources] if isinstance(statement, program_tree.ModuleUse) else []
-    bound = {
-        symbol: check_cache.with_texts(record.definition, texts, dependency_of(entry), record.bound.get(symbol)) for symbol,
-        entry in entries
-    }
-    definition_keys.bound.update(bound)
-    check_cache.records.put(id(statement), recording.record(record, entries, bound, value))
+    for symbol, entry in frame.bound[started:]:
+        if isinstance(symbol, Symbol):
+            keys.bound[symbol] = ctx.check_cache.with_texts(definition, texts, dependency_of(entry))
     return value
 
 
-def _new_record(
-    ctx: Context, statement: program_tree.Statement, uses: Collection[Symbol], frame: Frame, definition_keys: DefinitionKeys
-) -> StatementRecord:
-    """The record of a statement whose meaning is new, without an effect yet."""
-    span, name = statement.span, None
+def _target_name(statement: program_tree.Statement) -> str | None:
+    """The one name that a statement binds or states the type of, if it does."""
     if isinstance(statement, tree.BindFunction | tree.BindArray | tree.BindOperator | program_tree.StatedType):
         target = statement.target
-        name = target.name if isinstance(target, tree.NameTarget | program_tree.StatedName) else None
-    declared = None if name is None or isinstance(statement, TYPES) else definition_keys.declared.get(name)
+        return target.name if isinstance(target, tree.NameTarget | program_tree.StatedName) else None
+    return None
+
+
+def _definition_key(
+    ctx: Context, statement: program_tree.Statement, uses: Collection[Symbol], frame: Frame, declaration: DefinitionKey | None
+) -> DefinitionKey:  # fmt: skip
+    """The definition key of a statement before it is elaborated."""
+    span = statement.span
+    used = [(symbol.name, key) for symbol in uses if (key := frame.file.definition_keys.bound.get(symbol)) is not None]
     text = frame.file.source.text[span.start : span.end]
-    used = tuple([(symbol, definition_keys.bound.get(symbol)) for symbol in uses])
-    definition = ctx.check_cache.definition(used, text, span, frame.file.index_origin, declared)
+    definition = ctx.check_cache.definition(used, text, span, frame.file.index_origin, declaration)
     if any(symbol.kind is SymbolKind.SIZE for symbol in uses):  # as a number
-        definition = replace(definition, dependency=DependencyLevel.SIZES)
-    return StatementRecord(statement, name, definition, declared, used, {}, None)
+        return replace(definition, dependency=DependencyLevel.SIZES)
+    return definition
 
 
 def _mark_without_blocks(ctx: Context) -> tuple[int, ...]:
