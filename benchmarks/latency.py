@@ -24,7 +24,7 @@ import numpy as np
 
 import rho
 from rho.backend.jit import compiler
-from rho.backend.lower.body import Kernel
+from rho.backend.lower.rows import KernelCode
 from rho.benchmarks.calls import CALLS, by_numba
 
 Side = Callable[[], Any]
@@ -138,11 +138,11 @@ def compiling(rounds: int) -> Iterator[str]:
 def _kernels() -> list[tuple[str, Any]]:
     """The kernels that the functions above have compiled."""
     found = [
-        (f"{kernel.form.value} of {len(kernel.body.nodes)} nodes", kernel)
-        for kernel in compiler._addresses
-        if isinstance(kernel, Kernel)
+        (f"{code.kernel.form.value} of {len(code.kernel.body.nodes)} nodes", code)
+        for code in compiler._addresses
+        if isinstance(code, KernelCode)
     ]
-    return sorted(found, key=lambda pair: len(pair[1].body))[:: max(1, len(found) // 8)]
+    return sorted(found, key=lambda pair: len(pair[1].kernel.body.nodes))[:: max(1, len(found) // 8)]
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from .parallel_for import (
     task_split_of,
 )
 from .views import DTYPES, DeferredView, NumArray, View, broadcasts, contiguous, may_defer, start_of
+
+if TYPE_CHECKING:
+    from ..lower.rows import KernelCode
 
 # ---------------------------------------------------------------------------------------------------- operand packing
 #
@@ -157,7 +160,7 @@ class CompiledRun:
         self.scalars, self.threads, self.mode, self.otherwise = scalars, threads, mode, otherwise
         self.reduces = body.results[0].reduction is not None
         self.points, self.packable = prod(space), packable
-        self.kept: dict[tuple[Any, ...], BoundKernel | Kernel | None] = {}
+        self.kept: dict[tuple[Any, ...], BoundKernel | KernelCode | None] = {}
         self.saving = tiering.saving(body, self.points)
         """Nanoseconds that a run loses without a kernel."""
         self.launched_from = tiering.launched_from(body)
@@ -211,8 +214,8 @@ class CompiledRun:
         self.kept[key] = cached
         return cached if isinstance(cached, BoundKernel) else None
 
-    def wanted(self, kernel: Kernel) -> bool:
-        return self.mode is not tiering.Mode.AUTO or tiering.is_wanted(kernel, self.saving)
+    def wanted(self, code: KernelCode) -> bool:
+        return self.mode is not tiering.Mode.AUTO or tiering.is_wanted(code, self.saving)
 
     def shape_of(self, result: int) -> tuple[int, ...]:
         """The shape of a result."""
@@ -226,8 +229,8 @@ class CompiledRun:
             nest, is_exact=not body.is_ordered, finds_places=body.has_argument_reduction, is_right_fold=body.is_right_fold
         )
 
-    def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> Kernel | None:
-        """The kernel for operands with these layouts; None if an array is not what the phase declares."""
+    def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> KernelCode | None:
+        """The code for operands with these layouts; None if an array is not what the phase declares."""
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or not broadcasts(array.shape, self.space):
                 return None
@@ -237,7 +240,9 @@ class CompiledRun:
             return None  # it is one task, in which no interrupt is handled
         if stores is StoreMode.STREAMED and not self.may_stream(nest):
             stores = StoreMode.PLAIN
-        return with_short_rows(build_kernel(self.body, nest, self.operands, stores), nest, vector_bytes())
+        from ..lower.rows import KernelCode
+
+        return KernelCode(with_short_rows(build_kernel(self.body, nest, self.operands, stores), nest, vector_bytes()))
 
     def may_stream(self, nest: LoopOrder) -> bool:
         """Are the results larger than the caches, with every row aligned?"""
@@ -245,10 +250,10 @@ class CompiledRun:
             return False
         return len(nest.sizes) == 1 or all(nest.sizes[-1] * r.kind.bytes % ALIGNMENT == 0 for r in self.body.results)
 
-    def bind(self, kernel: Kernel, arrays: Sequence[NumArray]) -> BoundKernel | None:
+    def bind(self, code: KernelCode, arrays: Sequence[NumArray]) -> BoundKernel | None:
         from ..loopir.templates import CombinePartials
 
-        address = address_of(kernel)
+        address, kernel = address_of(code), code.kernel
         if address is None:
             return None
         packs = operands_to_pack(self.nest(arrays), arrays, self.packable)

@@ -340,10 +340,12 @@ def _first(meaning: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
 @cache
 def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> int | None:
     """The address of the kernel of a function; None if it is not available."""
+    from ..lower.rows import KernelCode
+
     operand = KernelOperand(kind, VectorStride.UNIT, (True,))
     apply = ApplyNode(function, tuple(range(arity)), kind, parameter)
     body = Body((*(ReadNode(number, kind) for number in range(arity)), apply), (BodyResult((arity,), kind, None),))
-    return compiler.address_of(Kernel(Form.MAP, 1, (operand,) * arity, body))
+    return compiler.address_of(KernelCode(Kernel(Form.MAP, 1, (operand,) * arity, body)))
 
 
 def _applied(address: int, kind: Kind, operands: tuple[Any, ...]) -> Any:

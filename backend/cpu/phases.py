@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from ..graph.phases import (
 )
 from ..jit import tiering
 from ..jit.compiler import LruCache, is_installed
-from ..lower.body import Body, Kernel, build_kernel, legalize
+from ..lower.body import Body, build_kernel, legalize
 from ..lower.loop_order import Form, LoopOrder, StoreMode, row_nest
 from ..schedule.program_facts.scratch_memory import LARGE_SPACE_POINTS, rows_points
 from ..vm.backend_interface import CheckFailed
@@ -50,6 +50,9 @@ from .numpy_reductions import (
 from .numpy_scalars import Implementation, implementation
 from .parallel_for import SplitReduction, TaskSplit, WorkEstimate, task_split_of
 from .views import DTYPES, WHOLE, DeferredView, NumArray, View, compile_views, constant, contiguous, may_defer
+
+if TYPE_CHECKING:
+    from ..lower.rows import KernelCode
 
 # ---------------------------------------------------------------------------------------------------- NumPy instructions
 #
@@ -535,15 +538,17 @@ class CompiledRowsRun(CompiledRun):
         strides = [strides_over(array, self.space) for array in arrays]
         return row_nest(self.space, strides, Form.REDUCE_OUTER if self.is_side else Form.MAP)
 
-    def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> Kernel | None:
+    def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> KernelCode | None:
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or (array.ndim != len(self.space) and array.size != 1):
                 return None
         nest = self.nest(arrays)
         if self.is_side and len(nest.sizes) < 2:
             return None
+        from ..lower.rows import KernelCode
+
         kernel = build_kernel(self.body, nest, self.operands, stores)
-        return replace(kernel, is_row=self.is_row, longest=1 << (self.space[-1] - 1).bit_length())
+        return KernelCode(replace(kernel, is_row=self.is_row, longest=1 << (self.space[-1] - 1).bit_length()))
 
     def stores(self, overwrites: bool) -> StoreMode:
         """Results past the caches are larger than these, and each row of them is aligned."""

@@ -38,7 +38,7 @@ from ..lower.scope import (
 )
 from ..transform import loop_shapes, simplify
 from ..transform.pipeline import optimise, runs_in_tiles
-from ..transform.simplify import Direction, KnownIndices, Progression
+from ..transform.simplify import KnownIndices
 from ..transform.time_tiling import TimeTiling, tile_in_time
 from ..vm.backend_interface import Backend, CheckFailed, Types, add_iteration, index_out_of_range, iteration_label as label_of
 from ..vm.run_state import ALIGNMENT, pooled_empty
@@ -437,9 +437,6 @@ _MAX_PAIR_BYTES: Final = 1 << 16
 """The most bytes of two buffers of a state from which a native program copies the last one."""
 _MAX_VARIANTS: Final = 4
 """The most layouts with code specialized to their index vectors; further ones use code that loads index vectors."""
-_MAX_INDICES: Final = 1 << 14
-_MAX_FIRST_INDEX: Final = 8
-"""Limits of the length and of the first item of index vectors that are recognised as progressions."""
 
 
 class RegionLaunch:
@@ -850,10 +847,10 @@ class RegionRun:
         assert self.region is not None
         flags = {name: has_unit_stride(array) for name, array in arrays.items()}
         counted: dict[str, KnownIndices] = {
-            name: known for name, array in arrays.items() if is_read(name) and (known := progression(array)) is not None
+            name: known for name, array in arrays.items() if is_read(name) and (known := simplify.progression(array)) is not None
         }
         for name in filter(is_read, self.single):
-            item = single_index(int(arrays[name]), sizes)
+            item = simplify.single_index(int(arrays[name]), sizes)
             if item is not None:
                 counted[name] = item
         packed = {view.name for view in self.region.program.views if not self.is_pair(view)}
@@ -883,25 +880,6 @@ def _overhead(phase: AnyPhase) -> float:
     if not isinstance(phase, LibraryPhase) or OPERATIONS[phase.op].lowering is not None:
         return _LAUNCH_NANOSECONDS
     return _ROUTINE_NANOSECONDS if len(phase.results) == 1 and not phase.defines else _SITE_NANOSECONDS
-
-
-def progression(array: NumArray) -> Progression | None:
-    """Returns the arithmetic progression that an index vector is; None if it is none."""
-    if array.dtype != np.int64 or array.ndim != 1 or not 2 <= array.size <= _MAX_INDICES:
-        return None
-    step, least = int(array[1]) - int(array[0]), min(int(array[0]), int(array[-1]))
-    if abs(step) != 1 or not 0 <= least < _MAX_FIRST_INDEX:
-        return None
-    counted = np.arange(array[0], array[0] + step * array.size, step)
-    return Progression(least, Direction(step)) if np.array_equal(array, counted) else None
-
-
-def single_index(item: int, sizes: Mapping[str, int]) -> Index | None:
-    """Returns an index as a small constant, or as a size less a small constant; None if it is neither."""
-    if 0 <= item < _MAX_FIRST_INDEX:
-        return Index((), item)
-    below = [(size - item, name) for name, size in sizes.items() if 0 <= size - item < _MAX_FIRST_INDEX]
-    return Index(((min(below)[1], 1),), -min(below)[0]) if below else None
 
 
 _runs: LruCache[RegionRun] = LruCache(256)

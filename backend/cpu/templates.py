@@ -33,7 +33,7 @@ from ..loopir.templates import (
     SelectionForm,
     SelectTemplate,
 )
-from ..lower.body import KINDS, Body, BodyResult, Kernel, build_kernel, gather_body
+from ..lower.body import KINDS, Body, BodyResult, build_kernel, gather_body
 from ..lower.loop_order import BLOCK, RUN, LoopOrder, StoreMode, VectorStride, row_nest
 from ..scalar.function_table import REDUCTIONS
 from ..vm.run_state import ALIGNMENT, MIN_POOLED as POOLED_MIN_BYTES, pooled_empty
@@ -91,9 +91,9 @@ def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: boo
     cached = _kept.of(key, (), lambda: prepare_copy(target, source, threads, streams=is_aligned))
     if cached is None or isinstance(cached, TaskLaunch):
         return cached
-    if tiering.mode() is tiering.Mode.OFF or not tiering.is_wanted(cached.kernel, target.nbytes * _SAVED):
+    if tiering.mode() is tiering.Mode.OFF or not tiering.is_wanted(cached.code, target.nbytes * _SAVED):
         return None
-    address = address_of(cached.kernel)
+    address = address_of(cached.code)
     if address is None:
         return None
     launch = cached.launch(address, threads)
@@ -105,7 +105,7 @@ def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: boo
 class TemplateKernel:
     """A copy whose kernel is not compiled yet; the buffers of its argument block are source and target."""
 
-    kernel: Kernel
+    code: MachineCode
     block: ArgumentBlock
     loops: list[TaskLoop]
     nanoseconds: float
@@ -132,6 +132,8 @@ def prepare_copy(target: NumArray, source: NumArray, threads: int, *, streams: b
         return None
     rows_aligned = all(stride % ALIGNMENT == 0 for stride in outer[:-1])
     stores = StoreMode.STREAMED if streams and rows_aligned and target.nbytes >= STREAMING_BYTES else StoreMode.PLAIN
+    from ..lower.rows import KernelCode
+
     body = Body((ReadNode(0, kind),), (BodyResult((0,), kind, None),))
     kernel = build_kernel(body, replace(nest, strides=(inner,)), [kind], stores)
     duration = target.nbytes * _NANOSECONDS_A_BYTE
@@ -139,7 +141,7 @@ def prepare_copy(target: NumArray, source: NumArray, threads: int, *, streams: b
     words = (*nest.sizes, *[0] * kernel.axes, 0, *inner, 0, *outer[:-1], 0)
     moves = [[(read_at, a, 0), (written_at, b, 0)] for a, b in zip(inner, outer, strict=True)]
     loops = _cuts(nest, kind.bytes, duration, threads).loops(moves)
-    return TemplateKernel(kernel, ArgumentBlock(words, [(read_at, (0, 0)), (written_at, (1, 0))]), loops, duration)
+    return TemplateKernel(KernelCode(kernel), ArgumentBlock(words, [(read_at, (0, 0)), (written_at, (1, 0))]), loops, duration)
 
 
 def _cuts(nest: LoopOrder, item: int, duration: float, threads: int) -> TaskSplit:

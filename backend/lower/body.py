@@ -756,14 +756,6 @@ class Kernel:
         """The words of the argument block before the operands."""
         return 2 * self.axes + len(self.body.sizes)
 
-    def text(self) -> str:
-        """The LLVM text of its code."""
-        from ..codegen.llvm_printer import llvm_text
-        from ..jit.compiler import vector_bytes
-        from .phase import program_of
-
-        return llvm_text(program_of(self), vector_bytes())
-
 
 @cache
 def argument(number: int) -> Size:

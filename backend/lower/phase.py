@@ -584,15 +584,6 @@ def copy(scope: LoweringScope, shape: Sequence[Size], source: Storage, target: V
 # axes of the nest and a last axis of contiguous items: those of the vector axis if its stride is one item, the parts of a complex
 # number, and the items that a `FETCH` indexes.  The number of a check is that of its node.
 
-def program_of(kernel: Kernel) -> LoopProgram:
-    """The loop program of a kernel; its parameters and views are laid out as the kernel's argument block."""
-    if kernel.is_row:
-        from .rows import rows_program
-
-        return rows_program(kernel)
-    return KernelLowering(kernel).program()
-
-
 class KernelLowering(PhaseNest):
     """The loops of a kernel."""
 

@@ -123,9 +123,25 @@ _SCRATCH_GAP: Final = 16
 """Items of padding between rows of scratch, so that they do not start in the same cache set."""
 
 
-def rows_program(kernel: Kernel) -> LoopProgram:
-    """The loop program of a chain; its parameters and views are laid out as the kernel's argument block."""
+def program_of(kernel: Kernel) -> LoopProgram:
+    """The loop program of a kernel; its parameters and views are laid out as the kernel's argument block."""
+    if not kernel.is_row:
+        return KernelLowering(kernel).program()
     return (_RowsSideBySide if kernel.form is Form.REDUCE_OUTER else _RowByRow)(kernel).program()
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCode:
+    """The machine code of a kernel on a processor."""
+
+    kernel: Kernel
+
+    def text(self) -> str:
+        """The LLVM text."""
+        from ..codegen.llvm_printer import llvm_text
+        from ..jit.compiler import vector_bytes
+
+        return llvm_text(program_of(self.kernel), vector_bytes())
 
 
 class RowLowering(KernelLowering):

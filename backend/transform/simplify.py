@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
@@ -256,6 +256,29 @@ class Progression:
 
 KnownIndices: TypeAlias = Progression | Index
 """The contents of a view of rank 1 (a progression) or of rank 0 (an index)."""
+
+
+_MAX_INDICES: Final = 1 << 14
+_MAX_FIRST_INDEX: Final = 8
+"""Limits of the length and of the first item of index vectors that are recognised as progressions."""
+
+
+def progression(array: Any) -> Progression | None:
+    """The arithmetic progression that an index vector (an array of NumPy) is; None if it is none."""
+    if array.dtype != "i8" or array.ndim != 1 or not 2 <= array.size <= _MAX_INDICES:
+        return None
+    step, least = int(array[1]) - int(array[0]), min(int(array[0]), int(array[-1]))
+    if abs(step) != 1 or not 0 <= least < _MAX_FIRST_INDEX:
+        return None
+    return Progression(least, Direction(step)) if (array[1:] - array[:-1] == step).all() else None
+
+
+def single_index(item: int, sizes: Mapping[str, int]) -> Index | None:
+    """An index as a small constant, or as a size less a small constant; None if it is neither."""
+    if 0 <= item < _MAX_FIRST_INDEX:
+        return Index((), item)
+    below = [(size - item, name) for name, size in sizes.items() if 0 <= size - item < _MAX_FIRST_INDEX]
+    return Index(((min(below)[1], 1),), -min(below)[0]) if below else None
 
 
 def scalar_index_views(program: LoopProgram) -> tuple[str, ...]:

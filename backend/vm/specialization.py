@@ -356,7 +356,7 @@ class Specialization:
         draft = prepare_copy(np.atleast_1d(in_parts(target)), np.atleast_1d(in_parts(source)), self.threads, streams=False)
         if draft is None:
             raise NotSpecializable
-        address = address_of(draft.kernel) if self.wants(draft.kernel) else 0
+        address = address_of(draft.code) if self.wants(draft.code) else 0
         if address is None:
             raise NotSpecializable
         if address:

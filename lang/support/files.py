@@ -29,7 +29,6 @@ from enum import Enum
 from types import TracebackType
 from typing import Any, BinaryIO, Final
 
-from .processes import in_children
 from .records import dataclass
 
 # ---------------------------------------------------------------------------------------------------- temporaries
@@ -57,8 +56,8 @@ _MOST_NAMED = 40  # characters of the target's name in that of its temporary, wh
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 OPEN: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
-_live: set[str] = set()
-in_children(_live.clear)  # the parent's are not the child's to remove
+_live: dict[str, int] = {}
+"""The process that made each temporary: those of the parent are not a forked child's to remove."""
 
 
 def token() -> str:
@@ -70,7 +69,7 @@ def create(folder: str, name: str, mode: int = 0o600) -> tuple[str, int]:
     """Create a temporary for the file `name` of a folder: its path, and the handle that holds its lock.  Raises OSError."""
     while True:
         path = os.path.join(folder, f".{name[:_MOST_NAMED]}.rho-{token()}.tmp")
-        _live.add(path)  # before it exists, so that an interrupt leaves no file
+        _live[path] = os.getpid()  # before it exists, so that an interrupt leaves no file
         try:
             handle = os.open(path, _CREATE, mode)
         except FileExistsError:
@@ -112,22 +111,23 @@ def discard(path: str) -> None:
     except OSError:
         pass
     finally:
-        _live.discard(path)
+        _live.pop(path, None)
 
 
 def release(paths: Collection[str]) -> None:
     """Forget temporaries that have been renamed or are listed in a journal: `remove_live` no longer removes them."""
-    _live.difference_update(paths)
+    for path in paths:
+        _live.pop(path, None)
 
 
 def live() -> frozenset[str]:
     """The unfinished temporaries of this process."""
-    return frozenset(_live)
+    return frozenset([path for path, process in [*_live.items()] if process == os.getpid()])
 
 
 def remove_live() -> None:
     """Remove the unfinished temporaries of this process.  Safe from any thread."""
-    for path in tuple(_live):
+    for path in live():
         discard(path)
 
 
@@ -155,7 +155,7 @@ def leftovers(folder: str) -> tuple[list[str], list[str]]:
 def sweep(paths: Collection[str]) -> None:
     """Remove those temporaries, among some, that belong to killed processes."""
     for path in paths:
-        if path in _live:
+        if path in live():
             continue
         try:
             handle = os.open(path, OPEN)

@@ -180,7 +180,7 @@ def cores() -> int:
 def memory() -> int:
     """Bytes of memory, or the control group's limit if that is lower; 0 if the system does not say."""
     from .bounded_parsing import parse_natural
-    from .files import KERNEL_TEXT, read_text  # which has callbacks for forks
+    from .files import KERNEL_TEXT, read_text
 
     total = 0
     if hasattr(os, "sysconf"):

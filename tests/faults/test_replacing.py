@@ -206,6 +206,18 @@ def test_live_temporaries_are_known_and_removed(tmp_path: Path) -> None:
     assert not temporaries.live()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+def test_a_forked_child_removes_no_temporary_of_its_parent(tmp_path: Path) -> None:
+    with FileReplacement() as files:
+        files.add(tmp_path / "x", lambda file: file.write(b"new"))
+        child = os.fork()
+        if not child:
+            temporaries.remove_live()
+            os._exit(len(temporaries.live()))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert len(os.listdir(tmp_path)) == len(temporaries.live()) == 1
+
+
 def test_permissions_are_kept_and_new_files_follow_the_mask(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("old")
     (tmp_path / "x").chmod(0o604)

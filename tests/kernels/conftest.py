@@ -17,7 +17,7 @@ def kernels(monkeypatch: pytest.MonkeyPatch) -> list[Kernel]:
     original = compiled.CompiledRun.bind
 
     def bind(self: compiled.CompiledRun, code: Any, arrays: Any) -> Any:
-        seen.append(code)
+        seen.append(code.kernel)
         return original(self, code, arrays)
 
     monkeypatch.setattr(compiled.CompiledRun, "bind", bind)

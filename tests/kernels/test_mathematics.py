@@ -20,7 +20,7 @@ from rho.backend.graph.phases import ApplyNode, ConstantNode, ReadNode, Structur
 from rho.backend.jit import compiler
 from rho.backend.lower.body import Body, BodyResult, Kernel, KernelOperand
 from rho.backend.lower.loop_order import Form, VectorStride
-from rho.backend.lower.phase import program_of
+from rho.backend.lower.rows import program_of
 from rho.backend.scalar import coefficient_tables, function_table as rows
 from rho.tests.kernels.phases import both, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind

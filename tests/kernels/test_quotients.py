@@ -12,7 +12,7 @@ from rho.backend.jit import tiering
 from rho.backend.jit.compiler import has_feature
 from rho.backend.lower.body import Body, BodyResult, Kernel, KernelOperand
 from rho.backend.lower.loop_order import Form, VectorStride
-from rho.backend.lower.phase import program_of
+from rho.backend.lower.rows import program_of
 from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind

@@ -17,7 +17,7 @@ from rho.backend.jit import compiler, tiering
 from rho.backend.loopir import verifier
 from rho.backend.loopir.ir import For, LoopProgram
 from rho.backend.loopir.text import parse, show
-from rho.backend.lower import phase as lowering
+from rho.backend.lower import rows as lowering
 from rho.backend.schedule import single_device
 from rho.backend.schedule.plan.plan import RowsStep
 from rho.tests.harness.tiers import agree, checked, kernels, run_plan

@@ -12,7 +12,7 @@ import rho
 from rho.backend.cpu import regions
 from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir.ir import Index, Load, index, walk
-from rho.backend.transform.simplify import Direction, Progression, scalar_index_views
+from rho.backend.transform.simplify import Direction, Progression, progression, scalar_index_views, single_index
 
 VECTORS = [[1, 2, 3], [3, 2, 1], [0, 2, 1], [5, 6, 7], [2, 3, 4], [9, 9, 9], [0, 1, 2], [4, 3, 2], [8, 9, 10], [1, 2, 3]]
 
@@ -59,7 +59,7 @@ def test_indices_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
                            (101, None), (-1, None), (47, index("m", constant=-3))],
 )  # fmt: skip
 def test_what_is_near(item: int, expected: Index | None) -> None:
-    assert regions.single_index(item, {"n": 100, "m": 50}) == expected
+    assert single_index(item, {"n": 100, "m": 50}) == expected
 
 
 @pytest.mark.parametrize(
@@ -70,5 +70,5 @@ def test_what_is_near(item: int, expected: Index | None) -> None:
     ],
 )  # fmt: skip
 def test_what_counts(items: Sequence[int], expected: Progression | None) -> None:
-    assert regions.progression(np.array(items, np.int64)) == expected
-    assert regions.progression(np.array(items, np.float64)) is None
+    assert progression(np.array(items, np.int64)) == expected
+    assert progression(np.array(items, np.float64)) is None
