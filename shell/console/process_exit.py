@@ -24,9 +24,10 @@ from contextlib import contextmanager, suppress
 from enum import IntEnum
 from math import inf
 from types import FrameType
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from ...lang.support.files import remove_live
+from ...lang.support.processes import POLL_SECONDS
 from ...lang.support.records import dataclass
 
 # ---------------------------------------------------------------------------------------------------- exits
@@ -308,3 +309,78 @@ def did_you_mean(word: str, candidates: Sequence[str]) -> str:
     from ...lang.primitives.table import did_you_mean as suggestion
 
     return suggestion(nearest(word, candidates))
+
+
+# ---------------------------------------------------------------------------------------------------- interruptible work
+#
+# Ctrl-C returns to the prompt at once, even while compiled code runs that no signal reaches.
+#
+# The work runs in a thread while the main thread, where interrupts arrive, waits.  After an interrupt KeyboardInterrupt is
+# raised in the thread at its next Python instruction; the main thread does not wait for it and drops its result.
+#
+# The exception is raised only when the thread imports nothing: a compiled module (NumPy's) whose import is interrupted cannot be
+# imported again in the same process.
+
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class _ThreadResult(Generic[_T]):
+    value: _T | None = None
+    error: BaseException | None = None
+
+
+def interruptible(work: Callable[[], _T]) -> _T:
+    """`work()` in a thread; raises KeyboardInterrupt at once when it comes.  `work` must not change any lasting state."""
+    answer: _ThreadResult[_T] = _ThreadResult()
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            answer.value = work()
+        except BaseException as error:
+            answer.error = error
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=run, name="rho entry", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError:  # no thread can be started: compiled code delays an interrupt then
+        return work()
+    try:
+        while not done.wait(POLL_SECONDS):
+            pass
+    except KeyboardInterrupt:
+        try:
+            threading.Thread(target=_interrupt_thread, args=(thread,), name="rho interrupt", daemon=True).start()
+        except RuntimeError:
+            _interrupt_thread(thread)
+        raise
+    if answer.error is not None:
+        raise answer.error
+    return answer.value  # type: ignore[return-value]
+
+
+_RETRY_SECONDS: Final = 0.01
+"""Seconds between two looks at whether a thread still imports."""
+
+
+def _interrupt_thread(thread: threading.Thread) -> None:
+    """Raise KeyboardInterrupt in a thread, once it imports nothing."""
+    import ctypes
+
+    while thread.is_alive() and thread.ident is not None:
+        if not _is_importing(thread.ident):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
+            return
+        time.sleep(_RETRY_SECONDS)
+
+
+def _is_importing(thread: int) -> bool:
+    frame = sys._current_frames().get(thread)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False

@@ -16,6 +16,7 @@ from ...lang.tree import expressions, program as program_tree
 from ...typechecker.usage.check_moves import grade_text
 from ..console.apply_fixes import with_fixes
 from ..console.process_exit import Exit, UsageError
+from ..display.values import DisplayedValue
 from ..pipeline import Session
 from ..pipeline_types import Checked, PlanDetail
 from .doctest_parser import (
@@ -29,7 +30,7 @@ from .doctest_parser import (
     claimed_lines,
     without_last_statement,
 )
-from .outcome import DisplayedValue, empty_outcome
+from .outcome import empty_outcome
 from .params import Permissions
 from .run_request import RunRequest
 from .running import RunReport, run_program

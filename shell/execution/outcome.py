@@ -11,67 +11,14 @@ from typing import Any
 
 from ...backend.graph.bind_sizes import BoundGraph
 from ...backend.graph.phases import Constant, Output, Print as PhasesPrint, ValueId as PhasesValueId
-from ...backend.vm.values import Array, array, from_numpy, kind_of_dtype, nested, to_numpy
+from ...backend.vm.values import Array, array, kind_of_dtype, to_numpy
 from ...lang.support.records import dataclass, field, replace
-from ...lang.tree.program import AS_WRITTEN, ColumnFormat
 from ...typechecker.core.arrays import CorePrint, ValueId
 from ...typechecker.core.blocks import Core
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
-from ..console.standard_streams import DEFAULT_DIGITS, Console, plain_data
-from ..display.values import LIMIT, display
-
-WHOLE_TEXT_LIMIT = 20_000  # characters of text that a terminal shows without cutting
-PIPE_LIMIT = 1_000_000  # items that a pipe gets without cutting
-
-
-@dataclass(frozen=True, slots=True)
-class DisplayedValue:
-    """A value with its name ("" for an expression), its type as the checker writes it, and its element kind.
-
-    `reading`: how an output is written, for example as dates."""
-
-    name: str
-    type: str
-    value: Any
-    kind: Kind
-    reading: ColumnFormat = AS_WRITTEN
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(int(size) for size in self.value.shape)
-
-    @property
-    def measured_type(self) -> str:
-        """The type with numbers for sizes: `f64[9]`."""
-        shape = " ".join(map(str, self.shape))
-        return f"{self.kind.value}[{shape}]" if shape else self.kind.value
-
-    def lines(self, console: Console) -> list[str]:
-        """The value as text; cut and folded only on a terminal."""
-        on_terminal = console.out.isatty()
-        if not on_terminal:
-            return display(self.value, kind=self.kind, digits=console.digits, limit=PIPE_LIMIT)
-        limit = WHOLE_TEXT_LIMIT if self.kind is Kind.CHAR else LIMIT
-        return display(self.value, kind=self.kind, digits=console.digits, limit=limit, width=console.width)
-
-    def text(self, digits: int = DEFAULT_DIGITS) -> str:
-        """The value as text without cuts, as in the `printed` of JSON."""
-        return "\n".join(display(self.value, kind=self.kind, digits=digits))
-
-    def json(self) -> dict[str, Any]:
-        return {"name": self.name, "type": self.type, "shape": list(self.shape), "elem": self.kind.value, "data": self.data()}
-
-    def data(self) -> Any:
-        """Nested lists as JSON has them, text as rows; None for a value that was written tile by tile."""
-        if hasattr(self.value, "discard"):
-            return None
-        if isinstance(self.value, Array):
-            return plain_data(nested(self.value))
-        if self.kind is not Kind.CHAR:
-            return plain_data(self.value.tolist())
-
-        return nested(from_numpy(self.value))
+from ..console.standard_streams import DEFAULT_DIGITS
+from ..display.values import DisplayedValue
 
 
 def as_numpy(value: Any) -> Any:

@@ -16,9 +16,10 @@ from ...lang.syntax.source import Source, Span
 from ..console.messages import exit_of, print_json, show_diagnostics, with_input_options
 from ..console.process_exit import Exit, ExitMessage
 from ..console.standard_streams import DEFAULT_DIGITS, Console
+from ..display.values import DisplayedValue
 from ..pipeline import Session
 from ..pipeline_types import Checked, Engine, LoadedProgram
-from .outcome import DisplayedValue, Outcome, empty_outcome
+from .outcome import Outcome, empty_outcome
 from .progress_events import NO_CALLBACKS, RunCallbacks, Stage, time_limit
 from .run_request import RunRequest, require_complete
 from .scheduling import Scheduling

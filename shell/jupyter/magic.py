@@ -13,8 +13,7 @@ from IPython.core.error import UsageError as MagicUsage
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.display import display
 
-from ..console.process_exit import Exit, UsageError, did_you_mean
-from ..repl.loop import interruptible
+from ..console.process_exit import Exit, UsageError, did_you_mean, interruptible
 from ..workspace.exchange import bind_value, fetch_value, result_of
 from .notebook import CellFailure, CellText, Notebook
 

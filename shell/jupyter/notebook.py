@@ -22,18 +22,16 @@ from ...lang.support.records import dataclass, field
 from ...lang.syntax.lexer import NAME, lexemes
 from ...lang.syntax.source import Source
 from ...typechecker.elements import Kind
-from ..console.process_exit import Exit
+from ..console.process_exit import Exit, interruptible
 from ..console.standard_streams import Console
 from ..display import documentation
-from ..display.values import LIMIT, display, matrix_cells
-from ..execution.outcome import WHOLE_TEXT_LIMIT, DisplayedValue
+from ..display.values import LIMIT, WHOLE_TEXT_LIMIT, DisplayedValue, display, matrix_cells
 from ..execution.params import Permissions
 from ..lsp.hover import code as block, glyph_page, library_page
 from ..pipeline import Session
 from ..plotting import figures
 from ..plotting.charts import HEIGHT, Picture, picture_lines
 from ..repl.commands import COMMANDS, CommandContext, picture_of, reporting_errors, run_command
-from ..repl.loop import interruptible
 from ..repl.status_line import ReplSettings, concrete_type
 from ..repl.terminal import session_completions
 from ..workspace.exchange import statements_of_transcript

@@ -17,7 +17,8 @@ from ...lang.support.records import dataclass
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..console.standard_streams import Console
-from ..execution.outcome import DisplayedValue, as_numpy
+from ..display.values import DisplayedValue
+from ..execution.outcome import as_numpy
 
 # ---------------------------------------------------------------------------------------------------- what can be drawn
 #

@@ -16,7 +16,7 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source
 from ..console import messages
 from ..console.messages import read_source, save_text
-from ..console.process_exit import Exit, UsageError, nearest
+from ..console.process_exit import Exit, UsageError, interruptible, nearest
 from ..console.standard_streams import Console
 from ..display.estimates import duration, function_cost_line, predicted_ns, uncalibrated_note, value_cost_line, with_one_name
 from ..display.values import line_of
@@ -229,7 +229,6 @@ def _trace(rest: str, context: CommandContext) -> Exit:
 def _fix(rest: str, context: CommandContext) -> Exit:
     """Enter the last entry again with the fixes of its messages, in place of it if it was accepted."""
     from ..console.apply_fixes import independent_fixes, with_fixes
-    from .loop import handle_entry
 
     last = context.last
     fixable = () if last is None else independent_fixes(last.diagnostics, last.source)
@@ -450,3 +449,37 @@ _ACTIONS: dict[str, Callable[[str, CommandContext], Exit]] = {
     ")time": _time, ")plot": _plot, ")help": _help, ")search": _search,
     ")names": _names, ")forget": _forget, ")undo": _undo, ")load": _load, ")save": _save, ")set": _set,
 }  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- entries
+
+_NEWCOMER_COMMANDS = {"help": ")help", "?": ")help", "help()": ")help", "exit": ")quit", "quit": ")quit", "exit()": ")quit",
+          "quit()": ")quit"}  # fmt: skip
+"""What newcomers type for a command; not replaced where it is a name of the session."""
+
+
+def handle_entry(entry: str, context: CommandContext) -> tuple[CommandResult, Exit]:
+    """Run one entry or command; returns whether the session goes on, and the exit code."""
+    entry = _NEWCOMER_COMMANDS.get(entry.strip(), entry) if entry.strip() not in context.types else entry
+    if entry.lstrip().startswith(")"):
+        return run_command(entry, context)
+    workspace, console = context.workspace, context.console
+    if console.interactive:
+        try:
+            entered, state = interruptible(lambda: workspace.evaluate(entry))
+        except KeyboardInterrupt:
+            workspace.abandon()
+            raise
+    else:
+        entered, state = workspace.evaluate(entry)
+    messages.show_diagnostics(console, entered.diagnostics, workspace.sources)
+    context.last = LastEntry(Source(workspace.entry_name, entry), entered.diagnostics, entered.exit is Exit.OK)
+    if context.explains_fixes and any(one.fixes for one in entered.diagnostics):
+        context.explains_fixes = False
+        console.note(")fix applies what is marked [fix], and enters that")
+    for note in entered.notes:
+        console.note(note)
+    for shown in entered.printed:
+        show_value(shown, console, context.settings)
+    workspace.state = state  # last, so that an interrupt before leaves the session as it was
+    return CommandResult.CONTINUE, entered.exit

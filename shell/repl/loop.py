@@ -3,104 +3,19 @@
 from __future__ import annotations
 
 import atexit
-import ctypes
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from threading import Event, Thread
-from typing import Final, Generic, TypeVar
 
-from ...lang.support.processes import POLL_SECONDS
-from ...lang.support.records import dataclass
-from ...lang.syntax.source import Source
-from ..console import messages
 from ..console.process_exit import Exit
 from ..console.standard_streams import Console
 from ..workspace.exchange import CONTINUATION
-from .commands import CommandContext, CommandResult, LastEntry, run_command
+from .commands import CommandContext, CommandResult, handle_entry
 from .status_line import repl_folder
-
-# ---------------------------------------------------------------------------------------------------- interruptible work
-#
-# Ctrl-C returns to the prompt at once, even while compiled code runs that no signal reaches.
-#
-# The work runs in a thread while the main thread, where interrupts arrive, waits.  After an interrupt KeyboardInterrupt is
-# raised in the thread at its next Python instruction; the main thread does not wait for it and drops its result.
-#
-# The exception is raised only when the thread imports nothing: a compiled module (NumPy's) whose import is interrupted cannot be
-# imported again in the same process.
-
-_T = TypeVar("_T")
-
-
-@dataclass(slots=True)
-class _ThreadResult(Generic[_T]):
-    value: _T | None = None
-    error: BaseException | None = None
-
-
-def interruptible(work: Callable[[], _T]) -> _T:
-    """`work()` in a thread; raises KeyboardInterrupt at once when it comes.  `work` must not change any lasting state."""
-    answer: _ThreadResult[_T] = _ThreadResult()
-    done = Event()
-
-    def run() -> None:
-        try:
-            answer.value = work()
-        except BaseException as error:
-            answer.error = error
-        finally:
-            done.set()
-
-    thread = Thread(target=run, name="rho entry", daemon=True)
-    try:
-        thread.start()
-    except RuntimeError:  # no thread can be started: compiled code delays an interrupt then
-        return work()
-    try:
-        while not done.wait(POLL_SECONDS):
-            pass
-    except KeyboardInterrupt:
-        try:
-            Thread(target=_interrupt_thread, args=(thread,), name="rho interrupt", daemon=True).start()
-        except RuntimeError:
-            _interrupt_thread(thread)
-        raise
-    if answer.error is not None:
-        raise answer.error
-    return answer.value  # type: ignore[return-value]
-
-
-_RETRY_SECONDS: Final = 0.01
-"""Seconds between two looks at whether a thread still imports."""
-
-
-def _interrupt_thread(thread: Thread) -> None:
-    """Raise KeyboardInterrupt in a thread, once it imports nothing."""
-    while thread.is_alive() and thread.ident is not None:
-        if not _is_importing(thread.ident):
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
-            return
-        time.sleep(_RETRY_SECONDS)
-
-
-def _is_importing(thread: int) -> bool:
-    frame = sys._current_frames().get(thread)
-    while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
-        frame = frame.f_back
-    return False
-
 
 # ---------------------------------------------------------------------------------------------------- loop
 
 PROMPT = "      "
-_NEWCOMER_COMMANDS = {"help": ")help", "?": ")help", "help()": ")help", "exit": ")quit", "quit": ")quit", "exit()": ")quit",
-          "quit()": ")quit"}  # fmt: skip
-"""What newcomers type for a command; not replaced where it is a name of the session."""
 
 
 class PlainEntryReader:
@@ -206,32 +121,3 @@ def _run_until_interrupt(entries: Iterator[str], context: CommandContext) -> Exi
         if code is not Exit.OK and not context.console.interactive:
             return code
     return Exit.OK
-
-
-def handle_entry(entry: str, context: CommandContext) -> tuple[CommandResult, Exit]:
-    """Run one entry or command; returns whether the session goes on, and the exit code."""
-    entry = _NEWCOMER_COMMANDS.get(entry.strip(), entry) if entry.strip() not in context.types else entry
-    if entry.lstrip().startswith(")"):
-        return run_command(entry, context)
-    workspace, console = context.workspace, context.console
-    if console.interactive:
-        try:
-            entered, state = interruptible(lambda: workspace.evaluate(entry))
-        except KeyboardInterrupt:
-            workspace.abandon()
-            raise
-    else:
-        entered, state = workspace.evaluate(entry)
-    messages.show_diagnostics(console, entered.diagnostics, workspace.sources)
-    context.last = LastEntry(Source(workspace.entry_name, entry), entered.diagnostics, entered.exit is Exit.OK)
-    if context.explains_fixes and any(one.fixes for one in entered.diagnostics):
-        context.explains_fixes = False
-        console.note(")fix applies what is marked [fix], and enters that")
-    for note in entered.notes:
-        console.note(note)
-    if entered.printed:
-        from .status_line import show_value
-    for shown in entered.printed:
-        show_value(shown, console, context.settings)
-    workspace.state = state  # last, so that an interrupt before leaves the session as it was
-    return CommandResult.CONTINUE, entered.exit

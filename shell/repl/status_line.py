@@ -23,8 +23,7 @@ from ...typechecker.elements import Kind
 from ..console.messages import write_atomically
 from ..console.standard_streams import Console
 from ..display.estimates import duration, predicted_ns
-from ..display.values import LIMIT, ROWS_CUT, display
-from ..execution.outcome import PIPE_LIMIT, WHOLE_TEXT_LIMIT, DisplayedValue
+from ..display.values import LIMIT, PIPE_LIMIT, ROWS_CUT, WHOLE_TEXT_LIMIT, DisplayedValue, display
 
 if TYPE_CHECKING:
     from ...typechecker.check import Checker

@@ -28,8 +28,7 @@ from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ...typechecker.values.facts import Operand, TupleOperand, Value
 from ..console.messages import exit_of
 from ..console.process_exit import Exit
-from ..display.values import line_count
-from ..execution.outcome import DisplayedValue
+from ..display.values import DisplayedValue, line_count
 from ..execution.run_request import RunRequest
 from ..pipeline import Session
 from ..pipeline_types import Checked, LoadedProgram, PlanDetail

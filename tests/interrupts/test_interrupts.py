@@ -23,7 +23,7 @@ CASES = [(name, mode, turn) for name in PROGRAMS for mode in MODES for turn in r
 CALL = "import rho, sys; rho.eval(sys.argv[1])"
 SESSION = """
 import sys
-from rho.shell.repl.loop import interruptible
+from rho.shell.console.process_exit import interruptible
 from rho.shell.pipeline import Session
 from rho.shell.workspace.workspace import Workspace
 workspace = Workspace(Session())

@@ -10,8 +10,7 @@ import pytest
 from rho.shell.console.process_exit import Exit
 from rho.shell.execution import stored_plans
 from rho.shell.repl import status_line
-from rho.shell.repl.commands import COMMANDS, CommandResult, run_command
-from rho.shell.repl.loop import handle_entry
+from rho.shell.repl.commands import COMMANDS, CommandResult, handle_entry, run_command
 from rho.shell.repl.status_line import ReplSettings, cut_lines, with_setting
 
 from .conftest import Table

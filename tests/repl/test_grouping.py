@@ -16,9 +16,8 @@ from rho.lang.syntax.parser import parse
 from rho.lang.syntax.source import Source
 from rho.lang.tree import expressions as tree
 from rho.shell.console.process_exit import Exit
-from rho.shell.repl.commands import run_command
+from rho.shell.repl.commands import handle_entry, run_command
 from rho.shell.repl.grouping import GroupedStatement, grouping_of, in_one_line
-from rho.shell.repl.loop import handle_entry
 
 from .conftest import Table
 

@@ -1,7 +1,7 @@
 """The context of elaboration: builder, budgets, environments, function values, and the cache for incremental checking.
 
-`programs` puts the mutually recursive entries `apply`, `expression` and `offer_guard` into the context, so that the modules of
-operators need not import the modules that call them.
+`programs` puts the mutually recursive entries `apply`, `expression`, `offer_guard` and `elaborated_body` into the context, so
+that the modules of operators and calls need not import the modules that call them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING, TypeAlias
+from operator import itemgetter
+from typing import TypeAlias
 
 from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label, RhoError
 from ...lang.support.caches import GenerationalCache
@@ -17,13 +18,13 @@ from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.parser import Parsed, StatementCache
 from ...lang.syntax.source import Source, Span
 from ...lang.tree import expressions, program
-from ...lang.tree.expressions import Definition, NameClass, Symbol
+from ...lang.tree.expressions import ITEMS, Definition, NameClass, SizeExpression, Symbol
 from ..core.arrays import ValueId
 from ..core.blocks import Block, CoreCall, Op
 from ..core.builder import Builder
 from ..elements import Element, Kind
 from ..proof.obligations import Proof
-from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, variable
+from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, product, variable
 from ..values.facts import Operand, TupleOperand, Value, leaves
 
 # ---------------------------------------------------------------------------------------------------- definition keys
@@ -289,6 +290,41 @@ class DfnFunction:
     name: str = ""
 
 
+SignatureInstance: TypeAlias = "tuple[tuple[tuple[str, int], ...], tuple[tuple[str, Kind], ...]]"
+"""The number of axes of each shape variable and the kind of each element variable of a signature."""
+
+
+@dataclass(slots=True)
+class Bindings:
+    """The variables of a signature at one call.  `opened`: the sizes of the k of `k≤n`; `bounds`: size expressions n of `k≤n`,
+    each with the size that it gets if no shape binds it; `products`: those of which several names are not bound yet."""
+
+    params: Mapping[str, SizeVariable]
+    sizes: dict[str, Size] = field(default_factory=dict)
+    shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
+    elements: dict[str, Element] = field(default_factory=dict)
+    opened: dict[str, Size] = field(default_factory=dict)
+    bounds: list[tuple[SizeExpression, Size]] = field(default_factory=list)
+    products: list[tuple[SizeExpression, Size]] = field(default_factory=list)
+
+    def of_operand(self) -> Bindings:
+        """The variables at a call of an operand in the body, which it shares with the operator's signature."""
+        return Bindings(self.params, self.sizes, self.shapes, self.elements)
+
+    def size(self, name: str) -> Size | None:
+        """The size of a name; of `×/s`, the number of items of the shape s."""
+        if name.startswith(ITEMS) and name.removeprefix(ITEMS) in self.shapes:
+            return product(self.shapes[name.removeprefix(ITEMS)])
+        if name in self.sizes:
+            return self.sizes[name]
+        return variable(self.params[name]) if name in self.params else None
+
+    def instance(self) -> SignatureInstance:
+        """The ranks and kinds that the shape and element variables stand for."""
+        ranks = [(name, len(shape)) for name, shape in self.shapes.items()]
+        return tuple(sorted(ranks)), tuple(sorted([(name, x.kind) for name, x in self.elements.items()], key=itemgetter(0)))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SignedFunction:
     """An annotated function, whose signature is matched at every call.
@@ -309,10 +345,6 @@ class SignedFunction:
     proof: Proof = Proof.NONE
     bodies: dict[SignatureInstance, ElaboratedBody | None] = field(default_factory=dict)
     outer: Bindings | None = None
-
-
-SignatureInstance: TypeAlias = "tuple[tuple[tuple[str, int], ...], tuple[tuple[str, Kind], ...]]"
-"""The number of axes of each shape variable and the kind of each element variable of a signature."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -410,9 +442,6 @@ class OperatorValue:
 NODE_BUDGET = 60_000  # about a second of work, and one node more for every character of the program
 DEPTH_LIMIT = 2_000
 
-if TYPE_CHECKING:
-    from ..signatures.unify import Bindings
-
 Load = Callable[[str, str | None], Source | None]
 Exports = dict[str, Mapping[str, NameClass]]
 
@@ -442,6 +471,7 @@ class Context:
     apply: Callable[[Context, FunctionValue, Value | None, Value, Span], Value]
     expression: Callable[[Context, expressions.Expression, Frame], Value]
     offer_guard: Callable[[Context, Callable[[], Value], Value | None, Value, Span, Span], None]
+    elaborated_body: Callable[[Context, SignedFunction, SignatureInstance], ElaboratedBody | None]
     check_cache: CheckCache
     incremental: bool = False
     nodes: int = 0

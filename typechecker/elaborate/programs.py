@@ -17,6 +17,7 @@ from ..core.blocks import Block, Core, CoreGuard
 from ..core.builder import SPECULATIVE_IDS, Builder
 from ..proof.report_unproved import CHECKED_AT_LOAD
 from ..signatures import unify
+from ..signatures.check_definition import elaborated_body
 from ..signatures.unify import eliminate_existentials
 from ..values.facts import Operand, TupleOperand, Value
 from . import applications, declarations, expressions
@@ -60,7 +61,7 @@ def elaborate(
     """Parse, bind and elaborate a whole program; `check_cache` has the results of its earlier versions."""
     ensure_recursion_headroom()
     cache = CheckCache() if check_cache is None else check_cache
-    ctx = Context(Builder(0), load, strict, apply, expressions.expression, offer_guard, cache)
+    ctx = Context(Builder(0), load, strict, apply, expressions.expression, offer_guard, elaborated_body, cache)
     ctx.incremental = check_cache is not None
     ctx.builder.checkpoints = checkpoints
     run = declarations.Elaboration(ctx)

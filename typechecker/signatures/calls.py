@@ -37,7 +37,16 @@ from ..core.builder import condition_decided, stated
 from ..core.cloning import Cloner
 from ..diagnostics import show_type
 from ..elaborate import type_expressions
-from ..elaborate.context import Context, DfnFunction, ElaboratedBody, FunctionValue, OpaqueFunction, SignedFunction, rebuild
+from ..elaborate.context import (
+    Bindings,
+    Context,
+    DfnFunction,
+    ElaboratedBody,
+    FunctionValue,
+    OpaqueFunction,
+    SignedFunction,
+    rebuild,
+)
 from ..elaborate.declarations import declared_grade
 from ..elaborate.functions import lift
 from ..elaborate.type_expressions import DeclaredType, TupleType
@@ -47,7 +56,7 @@ from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import unify
-from .unify import CLASSES, Bindings, arrays, bind, bind_bounds, bind_caps, is_given, parameters, undetermined
+from .unify import CLASSES, arrays, bind, bind_bounds, bind_caps, is_given, parameters, undetermined
 
 # ---------------------------------------------------------------------------------------------------- signatures as text
 
@@ -237,10 +246,8 @@ def _repeated(ctx: Context, function: SignedFunction, bindings: Bindings, argume
         return None
     body = function.bodies[instance]
     if body is None:
-        from .check_definition import elaborated_body
-
         function.bodies[instance] = _UNUSABLE
-        function.bodies[instance] = body = elaborated_body(ctx, function, instance) or _UNUSABLE
+        function.bodies[instance] = body = ctx.elaborated_body(ctx, function, instance) or _UNUSABLE
     if body is _UNUSABLE or any(bindings.size(name) is None for name in body.sizes):
         return None
     sizes = {size: known for name, size in body.sizes.items() if (known := bindings.size(name)) is not None}

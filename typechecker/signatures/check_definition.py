@@ -19,6 +19,7 @@ from ..core.arrays import CorePrint
 from ..core.blocks import Block, CoreCall, Op, all_ops, results_of
 from ..elaborate import declarations, type_expressions
 from ..elaborate.context import (
+    Bindings,
     BrokenFunction,
     CheckOutcome,
     Context,
@@ -46,7 +47,6 @@ from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from .calls import call, instantiate, known_size
 from .unify import (
     CLASSES,
-    Bindings,
     arrays,
     bounded_sizes,
     element_classes,

@@ -7,11 +7,10 @@ conformed to the declared type (`calls`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from ...lang.diagnostics.model import Code, Edit, Fix
-from ...lang.support.records import dataclass, field, replace
+from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ...lang.tree import program
 from ...lang.tree.expressions import (
@@ -32,7 +31,7 @@ from ...lang.tree.expressions import (
     TypeExpression,
 )
 from ..diagnostics import show_type
-from ..elaborate.context import Context, SignatureInstance
+from ..elaborate.context import Bindings, Context
 from ..elaborate.type_expressions import KINDS, DeclaredType, TupleType, meant_element, reject_element
 from ..elements import ArrayType, Element, Kind, fits, integer_range, promote, strong, widens
 from ..proof.obligations import Obligation, Relation, SizeFact
@@ -43,38 +42,6 @@ from ..sizes.size import quotient, upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned
 
 # ---------------------------------------------------------------------------------------------------- binding
-
-@dataclass(slots=True)
-class Bindings:
-    """The variables of a signature at one call.  `opened`: the sizes of the k of `k≤n`; `bounds`: size expressions n of `k≤n`,
-    each with the size that it gets if no shape binds it; `products`: those of which several names are not bound yet."""
-
-    params: Mapping[str, SizeVariable]
-    sizes: dict[str, Size] = field(default_factory=dict)
-    shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
-    elements: dict[str, Element] = field(default_factory=dict)
-    opened: dict[str, Size] = field(default_factory=dict)
-    bounds: list[tuple[SizeExpression, Size]] = field(default_factory=list)
-    products: list[tuple[SizeExpression, Size]] = field(default_factory=list)
-
-    def of_operand(self) -> Bindings:
-        """The variables at a call of an operand in the body, which it shares with the operator's signature."""
-        return Bindings(self.params, self.sizes, self.shapes, self.elements)
-
-    def size(self, name: str) -> Size | None:
-        """The size of a name; of `×/s`, the number of items of the shape s."""
-        if name.startswith(ITEMS) and name.removeprefix(ITEMS) in self.shapes:
-            return product(self.shapes[name.removeprefix(ITEMS)])
-        if name in self.sizes:
-            return self.sizes[name]
-        return variable(self.params[name]) if name in self.params else None
-
-
-    def instance(self) -> SignatureInstance:
-        """The ranks and kinds that the shape and element variables stand for."""
-        ranks = [(name, len(shape)) for name, shape in self.shapes.items()]
-        return tuple(sorted(ranks)), tuple(sorted([(name, x.kind) for name, x in self.elements.items()], key=itemgetter(0)))
-
 
 def is_given(node: TypeExpression) -> bool:
     """Is it `(k)`, whose size others may need?"""
