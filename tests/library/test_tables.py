@@ -119,6 +119,38 @@ def test_a_join_of_more_pairs_than_its_limit_is_refused(tmp_path: Path) -> None:
         program.run(a=np.array([1, 1, 3]))
 
 
+def test_joins_of_large_tables_plan_for_few_pairs_and_refuse_more(tmp_path: Path) -> None:
+    for join in ("inner", "left", "outer"):
+        path = tmp_path / f"{join}.rho"
+        path.write_text(f"use table\ninput a : i64[n]\ninput b : i64[m]\n(i j) ← a table.{join} b\noutput i\n", encoding="utf-8")
+        program = rho.load(path)
+        assert program.bounds(n=10**6, m=10**6).memory < 300_000_000
+        assert len(program.run(a=np.zeros(1000, int), b=np.zeros(1000, int))["i"]) == 10**6
+        with pytest.raises(rho.RunFailed, match="not_more_pairs_than_the_limit"):
+            program.run(a=np.zeros(1001, int), b=np.zeros(1000, int))
+
+
+def test_joins_by_two_keys_as_pandas(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    path = tmp_path / "p.rho"
+    path.write_text(
+        "use table\ninput a : i64[n]\ninput b : i64[n]\ninput c : i64[m]\ninput d : i64[m]\n"
+        + "".join(f"({kind}_i {kind}_j) ← (⍉[a ⋄ b]) table.{kind} ⍉[c ⋄ d]\n" for kind in ("inner", "left", "outer"))
+        + "".join(f"output {kind}_{side}\n" for kind in ("inner", "left", "outer") for side in "ij"),
+        encoding="utf-8",
+    )
+    program, draw = rho.load(path), np.random.default_rng(SEED)
+    for n, m in ((0, 0), (0, 3), (4, 0), (30, 50), (200, 100)):
+        given = {name: draw.integers(0, 6, size) for name, size in (("a", n), ("b", n), ("c", m), ("d", m))}
+        left = pandas.DataFrame({"x": given["a"], "y": given["b"], "i": np.arange(n)})
+        right = pandas.DataFrame({"x": given["c"], "y": given["d"], "j": np.arange(m)})
+        result = program.run(**given)
+        for how in ("inner", "left", "outer"):
+            merged = left.merge(right, on=["x", "y"], how=how)
+            expected = sorted(zip(merged.i.fillna(n), merged.j.fillna(m), strict=True))
+            assert sorted(zip(result[f"{how}_i"], result[f"{how}_j"], strict=True)) == expected, (n, m, how)
+
+
 def test_a_pivot_of_a_million_rows_needs_memory_for_its_limit(tmp_path: Path) -> None:
     (tmp_path / "p.rho").write_text(
         "use set\nuse group\ninput shop : char[n w]\ninput kind : i64[n]\ninput x : f64[n]\n"
