@@ -64,6 +64,16 @@ def two_frames(data: dict[str, Any]) -> Any:
     return pl.DataFrame({"k": a, "x": data["x"]}), pl.DataFrame({"k": b, "y": data["y"]})
 
 
+def two_keyed(n: int) -> dict[str, Any]:
+    data = keyed(n)
+    return {**data, "a": data["a"] // 1000, "c": data["a"] % 1000, "b": data["b"] // 1000, "d": data["b"] % 1000}
+
+
+def two_keyed_frames(data: dict[str, Any]) -> Any:
+    left, right = two_frames(data)
+    return left.with_columns(l=data["c"]), right.with_columns(l=data["d"])
+
+
 def grouped(n: int) -> dict[str, Any]:
     draw = np.random.default_rng(0)
     return {"k": draw.integers(0, 100_000, n), "x": draw.random(n)}
@@ -114,7 +124,7 @@ def window(name: str, text: str, peer: Callable[[Any], Any], bar: float = 0.5) -
 
 JOIN = "use table\ninput a : {}\ninput b : {}\ninput x : f64[n]\ninput y : f64[m]\n"
 INTEGERS, TEXTS = ("i64[n]", "i64[m]"), ("char[n w]", "char[m w]")
-INNER = "param most ← 10\n(i j) ← most table.inner_within (a ⋄ b)\noutput total ← x[i]×y[j]\n"
+INNER = "(i j) ← a table.inner b\noutput total ← x[i]×y[j]\n"
 FIND = "output total ← ((x,0.0)[a table.find b])×y\n"
 GROUP = "use set\nuse group\ninput k : {}\ninput x : f64[n]\n(keys code) ← set.classes k\noutput keys\n"
 BY_TIME = "(2000 rolling.within t) rolling.{}_of x"
@@ -144,6 +154,16 @@ ROWS = (
         lambda f: f.group_by("k").agg(pl.col("x").sum()), lambda o, f: close(np.sort(o["s"]), np.sort(f["x"].to_numpy())), 3,
     ),
     Row(
+        "medians of groups by integers", GROUP.format("i64[n]") + "output s ← 0.5 group.quantile (code ⋄ x)\n", grouped,
+        one_frame, lambda f: f.group_by("k").agg(pl.col("x").median()),
+        lambda o, f: close(np.sort(o["s"]), np.sort(f["x"].to_numpy())), 1.5,
+    ),
+    Row(
+        "inner join by two keys", JOIN.format(*INTEGERS).replace("input x", "input c : i64[n]\ninput d : i64[m]\ninput x")
+        + "(i j) ← (⍉[a ⋄ c]) table.inner ⍉[b ⋄ d]\noutput total ← x[i]×y[j]\n", two_keyed, two_keyed_frames,
+        lambda f: f[1].join(f[0], on=["k", "l"]), sums, 1.5,
+    ),
+    Row(
         "as-of join by key", "use table\n" + "".join(
             f"input {name} : {kind}\n" for name, kind in (("a", "i64[n]"), ("b", "i64[m]"), ("t", "i64[n]"), ("u", "i64[m]"))
         ) + "input x : f64[n]\noutput r ← (x,⎕nan)[(a ⋄ t) table.asof (b ⋄ u)]\n", quotes,
@@ -158,6 +178,7 @@ ROWS = (
     window("extremes of 500 rows", "500 rolling.greatest x", lambda x: x.rolling_max(500)),
     window("deviations of 500 rows", "500 rolling.deviation x", lambda x: x.rolling_std(500)),
     window("medians of 20 rows", "20 rolling.quantile (0.5 ⋄ x)", lambda x: x.rolling_quantile(0.5, "linear", window_size=20)),
+    window("medians of 500 rows", "500 rolling.quantile (0.5 ⋄ x)", lambda x: x.rolling_quantile(0.5, "linear", window_size=500)),
     window("sums by time", BY_TIME.format("sum"), lambda x: x.rolling_sum_by(pl.col("t"), "2000i")),
     window("extremes by time", BY_TIME.format("greatest"), lambda x: x.rolling_max_by(pl.col("t"), "2000i")),
     window("deviations by time", BY_TIME.format("deviation"), lambda x: x.rolling_std_by(pl.col("t"), "2000i")),
@@ -178,8 +199,7 @@ def measured(row: Row, n: int, rounds: int) -> tuple[float, float]:
         path = Path(folder) / "row.rho"
         path.write_text(row.program, encoding="utf-8")
         program = rho.load(path)
-        given = {**data, "most": n} if "most" in row.program else data
-        given = {name: value for name, value in given.items() if f"input {name} " in row.program or name == "most"}
+        given = {name: value for name, value in data.items() if f"input {name} " in row.program}
         ours = theirs = float("inf")
         for number in range(rounds):
             mine, result = least(lambda: program.run(**given))

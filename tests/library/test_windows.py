@@ -102,11 +102,50 @@ def test_bars_as_resampled(tmp_path: Path) -> None:
     assert not disagreements(tmp_path, head, {f"bar_{field}": bars(field) for field in fields}, vectors())
 
 
-def test_medians_of_more_windows_than_are_sorted_at_once(tmp_path: Path) -> None:
-    x = np.random.default_rng(SEED).random(900_000)
-    x[[777, 262_150]] = np.nan
-    (tmp_path / "p.rho").write_text("use rolling\ninput x : f64[n]\noutput r ← 60 rolling.quantile (0.3 ⋄ x)\n", encoding="utf-8")
-    result = rho.load(tmp_path / "p.rho").run(x=x)["r"]
-    assert np.isnan(result[:59]).all() and np.isnan(result[777:837]).all() and not np.isnan(result[837:262_150]).any()
-    ends = [59, 60, 776, 837, 262_142, 262_143, 262_144, 262_149, 262_210, 524_287, 524_288, 899_999]
-    np.testing.assert_allclose(result[ends], [np.quantile(x[end - 59 : end + 1], 0.3) for end in ends])
+def test_sums_of_wide_windows_are_exact_beside_great_items_and_after_missing_ones(tmp_path: Path) -> None:
+    x = np.random.default_rng(SEED).random(2000)
+    (tmp_path / "p.rho").write_text(
+        "use rolling\ninput x : f64[n]\noutput r ← 100 rolling.sum x\noutput d ← 100 rolling.deviation x\n", encoding="utf-8"
+    )
+    program, exact = rho.load(tmp_path / "p.rho"), np.convolve(x, np.ones(100), "valid")
+    great, missing = x.copy(), x.copy()
+    great[700], missing[700] = 1e20, np.nan
+    ends = np.r_[99:700, 800:2000]
+    for data in (great, missing, np.where(np.arange(2000) == 700, np.inf, x), x * 1e300 / x.max()):
+        result, scale = program.run(x=data), data[0] / x[0]
+        np.testing.assert_allclose(result["r"][ends], exact[ends - 99] * scale, rtol=1e-12)
+        expected = [(x[end - 99 : end + 1]).std(ddof=1) for end in ends]
+        if scale == 1:
+            np.testing.assert_allclose(result["d"][ends], expected, rtol=1e-9)
+    assert np.isnan(program.run(x=missing)["r"][700:800]).all()
+
+
+def test_windows_by_time_of_any_width(tmp_path: Path) -> None:
+    """Widths that are not positive give ranges without the row itself; times that are equal, infinite or none are allowed."""
+    draw = np.random.default_rng(SEED)
+    (tmp_path / "p.rho").write_text(
+        "use rolling\ninput w : f64\ninput t : f64[n]\n(begin end) ← w rolling.within t\noutput begin\n", encoding="utf-8"
+    )
+    program = rho.load(tmp_path / "p.rho")
+    for count in (0, 1, 2, 7, 8, 9, 60):
+        for width in (-2.0, 0.0, 0.5, 3.0, np.inf):
+            t = np.sort(draw.integers(0, count + 1, count)).astype(float)
+            np.testing.assert_array_equal(program.run(w=width, t=t)["begin"], np.searchsorted(t, t - width, "right"))
+
+
+def test_quantiles_of_wide_windows(tmp_path: Path) -> None:
+    x = np.random.default_rng(SEED).random(9000)
+    x[[777, 2000]] = np.nan
+    x[3000:3010] = np.inf
+    x[4000:4010] = -np.inf
+    text = "use rolling\ninput x : f64[n]\noutput r ← 60 rolling.quantile (0.3 ⋄ x)\n"
+    text += "output wide ← 8200 rolling.quantile (0.5 ⋄ x)\n"
+    (tmp_path / "p.rho").write_text(text, encoding="utf-8")
+    result = rho.load(tmp_path / "p.rho").run(x=x)
+    frame = pandas.Series(x)
+    clean = frame.isna().rolling(60).max().to_numpy() == 0
+    ends = [end for end in range(59, 9000, 13) if clean[end]]
+    np.testing.assert_allclose(result["r"][ends], [np.sort(x[end - 59 : end + 1])[17:19] @ [0.3, 0.7] for end in ends])
+    assert np.isnan(result["r"][~clean]).all() and np.isnan(result["wide"][:8976]).all()
+    missing = [np.isnan(x[end - 8199 : end + 1]).any() for end in range(8199, 9000)]
+    np.testing.assert_array_equal(np.isnan(result["wide"][8199:]), missing)
