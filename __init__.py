@@ -11,15 +11,16 @@ Everything is imported when it is first used, so `import rho` costs nothing.  Ty
 
 __version__ = "0.2.0"
 __all__ = [
-    "Array", "Bounds", "Checked", "Cluster", "Function", "Plan", "Program", "Refused", "Rejected", "Result", "RhoError",
-    "RunFailed", "Session", "check", "compile", "eval", "grad", "load", "plain", "value_and_grad",
+    "Array", "Bounds", "Checked", "Cluster", "Function", "Plan", "Program", "Refused", "Rejected", "ResidentArray", "Result",
+    "RhoError", "RunFailed", "Session", "check", "compile", "eval", "grad", "load", "plain", "value_and_grad",
 ]  # fmt: skip
 
 _MODULES = {
     "RhoError": "lang.diagnostics.model", "Rejected": "lang.diagnostics.model", "Refused": "lang.diagnostics.model",
     "RunFailed": "lang.diagnostics.model", "Session": "shell.pipeline", "Checked": "shell.pipeline_types",
     "Function": "shell.embedding.functions", "Program": "shell.embedding.programs", "Bounds": "shell.embedding.programs",
-    "Result": "shell.embedding.programs", "Plan": "shell.embedding.programs", "Cluster": "shell.embedding.programs",
+    "ResidentArray": "shell.embedding.programs", "Result": "shell.embedding.programs", "Plan": "shell.embedding.programs",
+    "Cluster": "shell.embedding.programs",
 }  # fmt: skip
 
 

@@ -14,8 +14,8 @@ from .lang.diagnostics.model import Diagnostic, Refused, Rejected, RhoError, Run
 
 __version__: str
 __all__ = [
-    "Array", "Bounds", "Checked", "Cluster", "Function", "Plan", "Program", "Refused", "Rejected", "Result", "RhoError",
-    "RunFailed", "Session", "check", "compile", "eval", "grad", "load", "plain", "value_and_grad",
+    "Array", "Bounds", "Checked", "Cluster", "Function", "Plan", "Program", "Refused", "Rejected", "ResidentArray", "Result",
+    "RhoError", "RunFailed", "Session", "check", "compile", "eval", "grad", "load", "plain", "value_and_grad",
 ]  # fmt: skip
 
 _A = TypeVar("_A", bound=np.generic)
@@ -27,7 +27,7 @@ _Path = str | os.PathLike[str]
 @final
 class Function(Generic[_R]):
     text: str
-    def __call__(self, *arguments: object) -> _R: ...
+    def __call__(self, *arguments: object, out: Array[Any] | tuple[Array[Any], ...] | None = None) -> _R: ...
     def result_type(self, *types: str) -> str: ...
 
 @final
@@ -43,10 +43,23 @@ class Program:
         self, devices: _Path | None = None, /, *, objective: str | Sequence[str] = (), budget: float | str | None = None,
         **values: object,
     ) -> Plan: ...  # fmt: skip
-    def run(self, *, plan: object = None, cluster: object = None, **values: object) -> Result: ...
+    def run(
+        self, *, plan: object = None, cluster: object = None, keep: object = None, out: object = None, **values: object
+    ) -> Result: ...
+
+@final
+class ResidentArray:
+    def __init__(self, array: object) -> None: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    def move(self) -> ResidentArray: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array[Any]: ...
 
 class Result(Mapping[str, Array[Any]]):
     printed: tuple[str, ...]
+    resident: Mapping[str, ResidentArray]
     def __getitem__(self, name: str) -> Array[Any]: ...
     def __iter__(self) -> Iterator[str]: ...
     def __len__(self) -> int: ...

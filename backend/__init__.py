@@ -68,10 +68,11 @@ _graphs: dict[tuple[int, frozenset[str]], tuple[Core, Graph]] = {}
 
 
 def plan(
-    bound: BoundGraph, device: Device | None = None, *, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.FULL
+    bound: BoundGraph, device: Device | None = None, *, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.FULL,
+    moved: frozenset[str] = frozenset(),
 ) -> ExecutionPlan:  # fmt: skip
-    """The plan on one device; by default this machine's CPU cores as one device."""
-    return plan_one_device(bound, device or host_device(), program, detail)
+    """The plan on one device; by default this machine's CPU cores as one device.  Inputs in `moved` are the run's own."""
+    return plan_one_device(bound, device or host_device(), program, detail, moved=moved)
 
 
 def host_device() -> Device:
@@ -84,13 +85,14 @@ def execute(
     schedule: ExecutionPlan, bound: BoundGraph, inputs: Mapping[str, Any], observe: Observer | None = None, *,
     simulated: bool = False,
     stores: TiledFiles | None = None,
+    keep: frozenset[str] = frozenset(),
 ) -> RunResults:
-    """Run a plan on host arrays by name.
+    """Run a plan on host arrays, resident values or moved arrays by name; outputs in `keep` are left as resident values.
 
     `observe`: a callback that receives the duration of each step.  `simulated`: the devices are declared ones, and each is
     limited to its memory.  `stores`: the files of a plan that reads or writes some of them tile by tile.  Raises `RunFailed` if a
     run-time check fails or memory runs out; there are no partial results."""
-    if observe is None and not simulated and stores is None:
+    if observe is None and not simulated and stores is None and not keep:
         results = _again()(schedule, bound, inputs)
         if results is not None:
             return results
@@ -106,7 +108,7 @@ def execute(
             backends[device.id] = card_backend(device.backend, number, device.memory)
     pace = QueueClock.SIMULATED if simulated else QueueClock.THREADS
     if stores is None:
-        return execute_plan(schedule, bound, inputs, backends, observe, pace=pace)
+        return execute_plan(schedule, bound, inputs, backends, observe, pace=pace, keep=keep)
     from .jit.compiler import compiling_apart
 
     with compiling_apart():  # a run in tiles keeps to its memory

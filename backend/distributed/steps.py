@@ -60,6 +60,7 @@ from ..schedule.plan.plan import (
     SubPlan,
     TransferStep,
     WaitStep,
+    sub_plans,
 )
 from ..schedule.program_facts.partitioning import (
     BLOCK,
@@ -79,7 +80,7 @@ from ..schedule.solution import QueueKind
 from ..vm.backend_interface import Backend, Kernel, Types
 from ..vm.bytecode import assemble
 from ..vm.interpreter import compile_instructions
-from ..vm.run_state import Observer, RunState, StepTiming, announce
+from ..vm.run_state import Observer, OutputValue, ResidentValue, RunState, StepTiming, announce, memory_of
 from .buffers import LOCAL, Action, DeviceBuffers, OutOfMemory, Parts, QueueClock, RunBuffers, Transport, extents
 from .queues import Compile, Fences, QueueCursor, Queues, WaitFor, compile_queues, run_by_clock, run_in_threads
 
@@ -323,7 +324,7 @@ def compile_step(buffers: RunBuffers, step: Step, device: DeviceId, home: Device
 
             return free
         case TransferStep():
-            return _transfer(buffers, step, device)
+            return _transfer(buffers, step, device, home)
         case FenceStep() | WaitStep():
             return lambda: None
 
@@ -371,6 +372,10 @@ def _whole_phase(
     action = compile_instructions(machine, assemble([step], machine.phases, machine.types), device)
     needed = tuple(dict.fromkeys(traverse.uses(phase)))
     results = traverse.results(phase)
+    if isinstance(phase, Input) and phase.result in machine.abroad:
+        return lambda: _put_pieces(buffers, phase, device)
+    if isinstance(phase, Output) and phase.arg in machine.abroad:
+        return lambda: _leave_abroad(buffers, phase, device)
 
     def run() -> None:
         machine.current = phase
@@ -397,6 +402,30 @@ def _whole_phase(
     return run
 
 
+def _put_pieces(buffers: RunBuffers, phase: Input, home: DeviceId) -> None:
+    """Give home the pieces of a resident input that the host has."""
+    machine, device_buffers, value = buffers.state, buffers.devices[home], phase.result
+    for backend, box, array in machine.resident[value].pieces:
+        if memory_of(backend) is memory_of(device_buffers.backend):
+            shared = device_buffers.backend.bring(array, machine.kind(value))
+            with buffers.lock:
+                device_buffers.count(value, box, buffers.bytes(value, box))
+                device_buffers.add_piece(value, box, shared, machine.shape(value))
+
+
+def _leave_abroad(buffers: RunBuffers, phase: Output, home: DeviceId) -> None:
+    """Give out a resident value: the pieces that transfers left where they are, and those of home."""
+    machine, device_buffers = buffers.state, buffers.devices[home]
+    kind, resident = machine.kind(phase.arg), machine.resident[phase.arg]
+    with buffers.lock:
+        full = device_buffers.memory.get(phase.arg)
+        pieces = device_buffers.pieces.get(phase.arg, {}).items() if full is None else [(None, full)]
+        for box, array in pieces:
+            resident.pieces.append((device_buffers.backend, box, device_buffers.backend.fetch(array, kind)))
+        buffers.given.add(phase.arg)
+    machine.outputs[phase.name] = OutputValue(kind, resident)
+
+
 def _combine(buffers: RunBuffers, step: CombineStep, home: DeviceId) -> Action:
     machine, device_buffers = buffers.state, buffers.devices[home]
     phase = machine.phases[step.phase]
@@ -419,14 +448,20 @@ def _combine(buffers: RunBuffers, step: CombineStep, home: DeviceId) -> Action:
     return machine.observed(run, phase, home)
 
 
-def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId) -> Action:
+def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId, home: DeviceId) -> Action:
     machine, transport, value = buffers.state, buffers.transport, step.value
     kind = machine.kind(value)
     maker = _producer(machine, value)
+    resident = None if step.partial else machine.resident.get(value)
 
     def run() -> None:
         machine.current = maker
-        if transport.is_local(step.source) and transport.is_local(step.target):
+        if resident is not None and (isinstance(maker, Input) or step.target == home):
+            parts = resident_parts(resident)
+            with buffers.lock:
+                put(parts)
+                buffers.has_read(step.source, value, step.box)
+        elif transport.is_local(step.source) and transport.is_local(step.target):
             with buffers.lock:
                 parts = taken()
             parts = carried(parts)
@@ -444,6 +479,20 @@ def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId) -> Action
             with buffers.lock:
                 put(parts)
 
+    def resident_parts(resident: ResidentValue) -> Parts:
+        """What the target is to hold of a resident value: of an input what the device has, else a copy that is to stay there;
+        of an output nothing, as home does not need it."""
+        source, target = (buffers.devices[device].backend for device in (step.source, step.target))
+        pieces = resident.covering(target, step.box) if isinstance(maker, Input) else []
+        if not pieces:
+            with buffers.lock:
+                parts = taken()
+            if not isinstance(maker, Input):
+                resident.pieces += [(source, *part) for part in parts]
+                return []
+            resident.pieces += (pieces := [(target, *part) for part in carried(parts)])
+        return [piece[1:] for piece in pieces]
+
     def taken() -> Parts:
         source = buffers.devices[step.source]
         if step.partial:
@@ -456,7 +505,7 @@ def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId) -> Action
         """What the target is to hold, nothing of what is in a file then.  Arrays are immutable, so two memories of one back end
         may share one, but for those of two cards."""
         source, target = (buffers.devices[device].backend for device in (step.source, step.target))
-        if type(source) is type(target) and getattr(source, "number", None) == getattr(target, "number", None):
+        if type(source) is type(target) and memory_of(source) is memory_of(target):
             return parts
         fetched = [(box, source.fetch(array, kind)) for box, array in parts]
         if isinstance(target, StoreBackend):
@@ -694,6 +743,7 @@ def run_distributed(
         )
         for device in plan.devices if transport.is_local(device.id)
     }  # fmt: skip
+    _find_residents(machine, plan)
     around = RunBuffers(machine, device_buffers, frozenset(), frozenset(), transport=transport)
     observe = _one_at_a_time(machine.observe, around.lock)
     machines = {which: replace(machine, observe=observe) for which in range(len(plan.main.queues))}  # each at its own phase
@@ -722,6 +772,53 @@ def run_distributed(
         message = f"a device would hold {failure.error.held:,} bytes and has {failure.error.limit:,}"
         raise RunFailed([Diagnostic(Code.E702, message, span)]) from None
     raise failure.error
+
+
+def _find_residents(machine: RunState, plan: ExecutionPlan) -> None:
+    """Determine the resident values of a run, and which of them home need not have but for its own pieces: its steps and the
+    transfers from it read no others."""
+    steps = [(queue.device, step) for queue in plan.main.queues for step in queue.steps]
+    transfers = [step for _, outer in steps for step in _with_steps_inside(outer) if isinstance(step, TransferStep)]
+    read_at_home = [part for device, step in steps if device == plan.home for part in _parts_read(machine, step)]
+    home, needed = machine.backends[plan.home], {value for value, _ in read_at_home}
+    needed |= {one.value for one in transfers if one.source == plan.home}
+    abroad: set[ValueId] = set()
+    for phase in machine.phases.values():
+        if isinstance(phase, Input) and isinstance(given := machine.inputs.get(phase.name), ResidentValue):
+            value = phase.result
+            machine.resident[value] = given
+            parts = [box for one, box in read_at_home if one == value]
+            sent = [one for one in transfers if one.value == value and one.source == plan.home]
+            parts += [one.box for one in sent if not given.covering(machine.backends[one.target], one.box)]
+            if all(given.covering(home, box) for box in parts):
+                abroad.add(value)
+    for phase in machine.phases.values():
+        if not isinstance(phase, Output) or phase.name not in machine.keep or phase.arg in needed:
+            continue
+        if phase.arg not in machine.resident and all(size.constant is not None for size in machine.types[phase.arg].shape):
+            machine.resident[phase.arg] = ResidentValue(machine.kind(phase.arg), machine.shape(phase.arg), [])
+            abroad.add(phase.arg)
+    machine.abroad = frozenset(abroad)
+
+
+def _parts_read(machine: RunState, step: Step) -> list[tuple[ValueId, Box | None]]:
+    """The values that a step of home reads, with the box of each, or None for all of it."""
+    if not isinstance(step, RunStep | LoopStep | BranchStep | CellsStep | JoinStep):
+        return []
+    phase = machine.phases[step.phase]
+    if isinstance(phase, Output) and phase.name in machine.keep:
+        return []
+    if isinstance(step, RunStep) and step.box is not None and isinstance(phase, Structured):
+        return [(read.value, box) for read, box in zip(phase.reads, restrict(phase, step.box).boxes, strict=True)]
+    return [(value, None) for value in traverse.uses(phase)]
+
+
+def _with_steps_inside(step: Step) -> Iterator[Step]:
+    yield step
+    for body in sub_plans(step):
+        for queue in body.queues:
+            for inside in queue.steps:
+                yield from _with_steps_inside(inside)
 
 
 def _one_at_a_time(observe: Observer | None, lock: Any) -> Observer | None:

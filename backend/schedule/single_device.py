@@ -110,7 +110,7 @@ class Storage(Generic[Amount]):
 class BlockLiveness(Generic[Amount]):
     """Liveness analysis of a block: its units as `phases`, with its `params` and the values `live_out` at its end.  `scattered`:
     values that may not be contiguous, which the analysis extends; `output_copies`: by unit, bytes of copies for the run's
-    results; `given`: storages that earlier results of the run have."""
+    results; `given`: storages that earlier results of the run have; `moved`: inputs that are the run's own, and die as others."""
 
     graph: Graph
     amounts: Amounts[Amount]
@@ -122,6 +122,7 @@ class BlockLiveness(Generic[Amount]):
     storages_of: dict[ValueId, list[Storage[Amount]]] = field(default_factory=dict)
     output_copies: list[Amount] = field(default_factory=list)
     given: list[Storage[Amount]] = field(default_factory=list)
+    moved: frozenset[str] = frozenset()
     last: dict[ValueId, int] = field(default_factory=dict)
 
     @property
@@ -166,8 +167,10 @@ class BlockLiveness(Generic[Amount]):
                 home.aliases.append(value)
                 home.last = max(home.last, until)
                 home.certain_last = max(home.certain_last, until) if certain else home.certain_last
-            if isinstance(phase, Input):
+            if isinstance(phase, Input) and phase.name not in self.moved:
                 self.add_storage(value, Role.INPUT, 0, self.end)
+            elif isinstance(phase, Input):
+                self.add_storage(value, Role.VALUE, 0, until)
             elif not certain:
                 self.add_storage(value, Role.CONSTANT if isinstance(phase, Constant) else Role.VALUE, index, until)
         if overwritten is not None:
@@ -289,12 +292,13 @@ class PlannedUnit:
 
 def plan_one_device(bound: BoundGraph, device: Device | None = None, program: tuple[PlannedFile, ...] = (),
                     detail: Detail = Detail.FULL, units: Sequence[Phase | PlannedUnit]
-                    | None = None) -> ExecutionPlan:  # fmt: skip
-    """The plan of a bound graph on one device; `units` in place of its phases, in their order."""
+                    | None = None, moved: frozenset[str] = frozenset()) -> ExecutionPlan:  # fmt: skip
+    """The plan of a bound graph on one device; `units` in place of its phases, in their order; inputs in `moved` may be written
+    over where they are read last."""
     device = device or Device(HOME, "cpu")
     numbers = Numbers()
     graph = bound.graph
-    planner = _Planner(graph, device, numbers, detail)
+    planner = _Planner(graph, device, numbers, detail, moved=moved)
     if units is None:
         main = planner.block(graph.phases, (), (), keep=graph.roots)
     else:
@@ -352,6 +356,7 @@ class _Planner:
     scattered: set[ValueId] = field(default_factory=set)  # values that may not lie in rows
     bodies: dict[int, SubPlan] = field(default_factory=dict)
     shared: frozenset[ValueId] | None = None
+    moved: frozenset[str] = frozenset()
     peak_index: int = 0
     """The index of the unit that needs most memory, of those planned last."""
 
@@ -382,7 +387,10 @@ class _Planner:
 
     def units(self, units: Sequence[Unit | PlannedUnit], params: Sequence[ValueId], results: Sequence[ValueId], keep:
     Sequence[ValueId] ) -> SubPlan:  # fmt: skip
-        block = BlockLiveness(self.graph, self.numbers, self.scattered, list(map(_as_phase, units)), params, (*results, *keep))
+        phases = list(map(_as_phase, units))
+        block = BlockLiveness(
+            self.graph, self.numbers, self.scattered, phases, params, (*results, *keep), moved=self.moved
+        )  # fmt: skip
         steps: list[Step] = []
         inner: list[int] = []
         for index, unit in enumerate(units):

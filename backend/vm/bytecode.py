@@ -39,7 +39,7 @@ from ..graph.phases import (
 from ..jit.compiler import is_wanted, name_of, write
 from ..schedule.plan.plan import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step, StreamStep, SubPlan
 from ..schedule.single_device import member_steps, shared_buffers
-from .run_state import RunState
+from .run_state import MovedArray, RunState
 from .runtime import Native
 from .specialization import Layouts
 
@@ -461,7 +461,8 @@ class BytecodeProgram:
         """Accept arguments with the layouts of these from now on; False if there is no space for more layouts, or a dtype or
         shape differs."""
         admitted = False
-        for number, (array, (dtype, shape)) in enumerate(zip(arrays, self.inputs, strict=True)):
+        for number, (given, (dtype, shape)) in enumerate(zip(arrays, self.inputs, strict=True)):
+            array = given[0] if type(given) is MovedArray else given
             if type(array) is not np.ndarray or array.dtype is not dtype or array.shape != shape:
                 return False
             at = HEADER_WORDS + number * INPUT_WORDS

@@ -44,7 +44,7 @@ from .bytecode import (
 )
 from .call_sites import AllocSite, CallSite, RegionSite, UnitSite, with_failures_located
 from .interpreter import lazy_kernel
-from .run_state import PooledBuffer, RunState
+from .run_state import MovedArray, PooledBuffer, RunState
 from .runtime import Native
 
 MAX_VALUES: Final = 4096
@@ -228,8 +228,7 @@ class _Encoder:
             raise NotEncodable
         shape = self.machine.shape(value)
         self.inputs[slot] = DTYPES[kind], shape
-        if not shape:
-            self.takes[slot] = _NUMBERS.get(kind)
+        self.takes[slot] = MovedArray if shape else _NUMBERS.get(kind)
         self.values[value] = slot
 
     def constant(self, value: ValueId, array: NumArray) -> None:

@@ -40,9 +40,10 @@ ADDRESSABLE: Final = 1 << 47
 def execute_plan(
     plan: ExecutionPlan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend],
     observe: Observer | None = None, pace: QueueClock = QueueClock.PREDICTED, stores: TileRunner | None = None,
-    others: Transport = LOCAL,
+    others: Transport = LOCAL, keep: frozenset[str] = frozenset(),
 ) -> RunResults:  # fmt: skip
-    """Run the queues of a plan of `bound` whose devices have a back end in `backends`, on host arrays.
+    """Run the queues of a plan of `bound` whose devices have a back end in `backends`, on host arrays or resident values; the
+    outputs in `keep` are resident values.
 
     Raises RunFailed for a failed run-time check or if memory runs out."""
     from ..graph.iteration_graph import hoist_arms
@@ -58,7 +59,7 @@ def execute_plan(
             memories[DeviceId(lying[name])][value] = inputs[name]
     machine = RunState(
         graph.types, dict(bound.sizes), graph.guards, backends, inputs, memories, phases, observe=observe, around=around,
-        stores=stores,
+        stores=stores, keep=keep,
     )  # fmt: skip
     require_memory(plan, machine)
     announce(machine)

@@ -33,7 +33,7 @@ from .bytecode import (
     StoreCell,
     StreamInstruction,
 )
-from .run_state import Action, Memory, OutputValue, RunState, sole_owner
+from .run_state import Action, Memory, MovedArray, OutputValue, ResidentValue, RunState, memory_of, sole_owner
 
 # ---------------------------------------------------------------------------------------------------- lazily compiled kernels
 #
@@ -52,7 +52,12 @@ def compile_run(machine: RunState, word: RunUnit, backend: Backend) -> Action:
 
             def read(memory: Memory) -> None:
                 machine.current = phase
-                memory[result] = backend.bring(machine.inputs[name], taken)
+                given = machine.inputs[name]
+                if type(given) is MovedArray:
+                    memory[result] = given.pop()
+                else:
+                    array = given.array_on(backend) if type(given) is ResidentValue else backend.bring(given, taken)
+                    memory[result] = array
 
             return read
         case Print():
@@ -68,7 +73,12 @@ def compile_run(machine: RunState, word: RunUnit, backend: Backend) -> Action:
 
             def keep(memory: Memory) -> None:
                 machine.current = phase
-                machine.outputs[phase.name] = OutputValue(given, backend.fetch(memory[phase.arg], given))
+                array = memory[phase.arg]
+                if phase.name not in machine.keep or memory_of(backend) is None:
+                    array = backend.fetch(array, given)
+                if phase.name in machine.keep:
+                    array = ResidentValue(given, tuple(array.shape), [(backend, None, array)])
+                machine.outputs[phase.name] = OutputValue(given, array)
 
             return keep
 

@@ -45,7 +45,7 @@ struct value {
 };
 
 struct input {
-    object number; /* the Python type that is taken for an array of it, or null */
+    object other; /* the type that is taken beside arrays: a Python number's, a cell's (Note [Moved arguments]), or null */
     word count;
     const struct layout *layouts[MOST_LAYOUTS];
 };
@@ -192,8 +192,19 @@ static object shown(const struct program *own, const struct value *value)
     return 0;
 }
 
+/* Note [Moved arguments].  A cell is a list of one array that nobody else refers to.  A call takes the array out of it, so that
+   it is the only owner and may write the results over it. */
+
+static int is_cell(object given, const struct input *wish)
+{
+    object type = FIELD(object, given, type);
+    return type == wish->other && type != host.PyFloat_Type && type != host.PyLong_Type;
+}
+
 static int take(const struct program *own, object given, const struct input *wish, struct value *value, word *number)
 {
+    if (is_cell(given, wish))
+        given = *FIELD(object *, given, items);
     object type = FIELD(object, given, type);
     const struct layout *layout = 0;
     if (type == own->arrays) {
@@ -204,7 +215,7 @@ static int take(const struct program *own, object given, const struct input *wis
             return 0;
         value->data = FIELD(word, given, data);
     } else {
-        if (type != wish->number || !type)
+        if (type != wish->other || !type)
             return 0;
         if (type == host.PyFloat_Type) {
             double item = host.PyFloat_AsDouble(given);
@@ -706,6 +717,13 @@ static object call(object self, object const *given, word count)
             while (i)
                 drop(values + --i);
             return different(own);
+        }
+    for (word i = 0; i < count; i++)
+        if (is_cell(given[i], own->inputs + i)) {
+            object *cell = FIELD(object *, given[i], items);
+            host.Py_IncRef(own->none);
+            host.Py_DecRef(*cell);
+            *cell = own->none;
         }
     const struct constant *constant = (const struct constant *)(words + own->constants);
     for (; constant->slot >= 0; constant++) {

@@ -216,6 +216,65 @@ def sole_owner(memory: Memory, value: ValueId) -> bool:
     return sys.getrefcount(memory[value]) <= _SOLE_OWNER_REFERENCES
 
 
+# ---------------------------------------------------------------------------------------------------- inputs between runs
+#
+# Inputs that a run need not share with its caller, and arrays that stay in the memories of devices from one run to the next.
+
+class MovedArray(list[Any]):
+    """A cell with an array of the declared kind, on the host, that nobody else refers to: a run that takes it out of the cell may
+    write results over it (`run.c`)."""
+
+    __slots__ = ()
+
+
+Piece: TypeAlias = "tuple[Backend, tuple[tuple[int, int], ...] | None, Any]"
+"""A box of a value (None: all of it) in the memory of a back end."""
+
+
+def memory_of(backend: Backend) -> object:
+    """What tells the memory of a back end from others: the card, or that it is the host's."""
+    return getattr(backend, "card", None)
+
+
+@dataclass(slots=True, eq=False)
+class ResidentValue:
+    """An array that stays where runs have left it, in boxes that cover it.  Copies that later runs make are added."""
+
+    kind: Kind
+    shape: tuple[int, ...]
+    pieces: list[Piece]
+
+    def covering(self, backend: Backend, box: tuple[tuple[int, int], ...] | None) -> list[Piece]:
+        """The piece in that memory which covers a box, if there is one."""
+        memory, wanted = memory_of(backend), box or tuple([(0, length) for length in self.shape])
+        for piece in self.pieces:
+            around = piece[1] or tuple([(0, length) for length in self.shape])
+            is_covered = all(a <= c and d <= b for (a, b), (c, d) in zip(around, wanted, strict=True))
+            if is_covered and memory_of(piece[0]) is memory:
+                return [piece]
+        return []
+
+    def array_on(self, backend: Backend) -> Any:
+        """All of the array in the memory of a back end, where it stays from now on."""
+        for _, box, array in self.covering(backend, None):
+            if box is None:
+                return array
+        array = backend.bring(self.on_host(), self.kind)
+        self.pieces.append((backend, None, array))
+        return array
+
+    def on_host(self) -> Any:
+        """All of the array on the host; nobody may write it."""
+        for backend, box, array in self.pieces:
+            if box is None:
+                return array if memory_of(backend) is None else backend.fetch(array, self.kind)
+        backend, _, array = self.pieces[0]
+        result = np.empty(self.shape, backend.fetch(array, self.kind).dtype)
+        for backend, box, array in self.pieces:
+            result[tuple([slice(*extent) for extent in box or ()])] = backend.fetch(array, self.kind)
+        return result
+
+
 # ---------------------------------------------------------------------------------------------------- state of a run
 
 class OutputValue(NamedTuple):
@@ -294,6 +353,12 @@ class RunState(Types):
     observe: Observer | None = None
     stores: TileRunner | None = None
     """Runs the passes, if the plan has any."""
+    keep: frozenset[str] = frozenset()
+    """Outputs that are left where they are, as resident values."""
+    resident: dict[ValueId, ResidentValue] = field(default_factory=dict)
+    """With several devices, inputs that are resident, and outputs that become so without a transfer to home."""
+    abroad: frozenset[ValueId] = frozenset()
+    """The resident values that home does not have, as nothing there reads them."""
     making: Any = field(default_factory=Lock)
     """A lock that is held while a kernel is made, because queues may be threads."""
 

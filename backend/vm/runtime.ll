@@ -1,4 +1,4 @@
-; sha256 8ed534268791ca64ceb2c7c64a8bc7702e0d6af44900d47858645e20ae907770
+; sha256 793c83117b897db3d5c0ccb2d2c5a20eeedfb15190098948f01f4a7e4f449e45
 %struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
 %struct.relocation = type { i64, i64, i64 }
 %struct.move = type { i64, i64, i64 }
@@ -1125,7 +1125,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %33 = load ptr, ptr %32, align 8
   tail call void %31(ptr noundef %33) #11
   %34 = load ptr, ptr %32, align 8
-  br label %781
+  br label %837
 35:                                               ; preds = %26, %22
   %36 = getelementptr inbounds nuw i8, ptr %15, i64 8
   %37 = load i64, ptr %36, align 8
@@ -1138,13 +1138,13 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %44 = mul nuw i64 %37, 24
   call void @llvm.memset.p0.i64(ptr nonnull align 16 %39, i8 0, i64 %44, i1 false)
   %45 = icmp sgt i64 %2, 0
-  br i1 %45, label %46, label %170
+  br i1 %45, label %46, label %192
 46:                                               ; preds = %35
   %47 = getelementptr inbounds nuw i8, ptr %15, i64 112
   %48 = getelementptr inbounds nuw i8, ptr %15, i64 80
   br label %49
-49:                                               ; preds = %46, %158
-  %50 = phi i64 [ 0, %46 ], [ %163, %158 ]
+49:                                               ; preds = %46, %174
+  %50 = phi i64 [ 0, %46 ], [ %179, %174 ]
   %51 = getelementptr inbounds nuw ptr, ptr %1, i64 %50
   %52 = load ptr, ptr %51, align 8
   %53 = getelementptr inbounds nuw %struct.input, ptr %47, i64 %50
@@ -1155,986 +1155,1051 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %58 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
   %59 = getelementptr inbounds i8, ptr %52, i64 %58
   %60 = load ptr, ptr %59, align 8
-  %61 = load ptr, ptr %48, align 8
-  %62 = icmp eq ptr %60, %61
-  br i1 %62, label %63, label %121
-63:                                               ; preds = %49
-  %64 = getelementptr inbounds nuw i8, ptr %53, i64 8
-  %65 = load i64, ptr %64, align 8
-  %66 = icmp sgt i64 %65, 0
-  br i1 %66, label %67, label %146
-67:                                               ; preds = %63
-  %68 = getelementptr inbounds nuw i8, ptr %53, i64 16
-  %69 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
-  %70 = getelementptr inbounds i8, ptr %52, i64 %69
-  %71 = load i64, ptr %70, align 8
-  %72 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
-  %73 = getelementptr inbounds i8, ptr %52, i64 %72
-  %74 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
-  %75 = getelementptr inbounds i8, ptr %52, i64 %74
-  %76 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
-  %77 = getelementptr inbounds i8, ptr %52, i64 %76
-  br label %78
-78:                                               ; preds = %114, %67
-  %79 = phi i64 [ 0, %67 ], [ %115, %114 ]
-  %80 = getelementptr inbounds nuw [16 x ptr], ptr %68, i64 0, i64 %79
-  %81 = load ptr, ptr %80, align 8
-  %82 = load ptr, ptr %81, align 8
-  %83 = ptrtoint ptr %82 to i64
-  %84 = icmp eq i64 %71, %83
-  br i1 %84, label %85, label %114
-85:                                               ; preds = %78
-  %86 = load i32, ptr %73, align 4
-  %87 = sext i32 %86 to i64
-  %88 = getelementptr inbounds nuw i8, ptr %81, i64 16
+  %61 = load ptr, ptr %53, align 8
+  %62 = icmp ne ptr %60, %61
+  %63 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %64 = icmp eq ptr %60, %63
+  %65 = select i1 %62, i1 true, i1 %64
+  %66 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %67 = icmp eq ptr %60, %66
+  %68 = select i1 %65, i1 true, i1 %67
+  br i1 %68, label %76, label %69
+69:                                               ; preds = %49
+  %70 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %71 = getelementptr inbounds i8, ptr %52, i64 %70
+  %72 = load ptr, ptr %71, align 8
+  %73 = load ptr, ptr %72, align 8
+  %74 = getelementptr inbounds i8, ptr %73, i64 %58
+  %75 = load ptr, ptr %74, align 8
+  br label %76
+76:                                               ; preds = %69, %49
+  %77 = phi ptr [ %75, %69 ], [ %60, %49 ]
+  %78 = phi ptr [ %73, %69 ], [ %52, %49 ]
+  %79 = load ptr, ptr %48, align 8
+  %80 = icmp eq ptr %77, %79
+  br i1 %80, label %81, label %139
+81:                                               ; preds = %76
+  %82 = getelementptr inbounds nuw i8, ptr %53, i64 8
+  %83 = load i64, ptr %82, align 8
+  %84 = icmp sgt i64 %83, 0
+  br i1 %84, label %85, label %162
+85:                                               ; preds = %81
+  %86 = getelementptr inbounds nuw i8, ptr %53, i64 16
+  %87 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %88 = getelementptr inbounds i8, ptr %78, i64 %87
   %89 = load i64, ptr %88, align 8
-  %90 = icmp eq i64 %89, %87
-  br i1 %90, label %91, label %114
-91:                                               ; preds = %85
-  %92 = load ptr, ptr %75, align 8
-  %93 = load ptr, ptr %77, align 8
-  %94 = icmp slt i32 %86, 1
-  br i1 %94, label %117, label %95
-95:                                               ; preds = %91
-  %96 = getelementptr inbounds nuw i8, ptr %81, i64 48
-  br label %100
-97:                                               ; preds = %107
-  %98 = add nuw nsw i64 %101, 1
-  %99 = icmp eq i64 %98, %87
-  br i1 %99, label %117, label %100
-100:                                              ; preds = %97, %95
-  %101 = phi i64 [ 0, %95 ], [ %98, %97 ]
-  %102 = getelementptr inbounds nuw i64, ptr %92, i64 %101
-  %103 = load i64, ptr %102, align 8
-  %104 = getelementptr inbounds nuw [0 x i64], ptr %96, i64 0, i64 %101
-  %105 = load i64, ptr %104, align 8
-  %106 = icmp eq i64 %103, %105
-  br i1 %106, label %107, label %114
-107:                                              ; preds = %100
-  %108 = getelementptr inbounds nuw i64, ptr %93, i64 %101
-  %109 = load i64, ptr %108, align 8
-  %110 = add nuw nsw i64 %101, %87
-  %111 = getelementptr inbounds nuw [0 x i64], ptr %96, i64 0, i64 %110
-  %112 = load i64, ptr %111, align 8
-  %113 = icmp eq i64 %109, %112
-  br i1 %113, label %97, label %114
-114:                                              ; preds = %107, %100, %85, %78
-  %115 = add nuw nsw i64 %79, 1
-  %116 = icmp eq i64 %115, %65
-  br i1 %116, label %146, label %78
-117:                                              ; preds = %91, %97
-  %118 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
-  %119 = getelementptr inbounds i8, ptr %52, i64 %118
-  %120 = load i64, ptr %119, align 8
-  store i64 %120, ptr %54, align 8
+  %90 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %91 = getelementptr inbounds i8, ptr %78, i64 %90
+  %92 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %93 = getelementptr inbounds i8, ptr %78, i64 %92
+  %94 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %95 = getelementptr inbounds i8, ptr %78, i64 %94
+  br label %96
+96:                                               ; preds = %132, %85
+  %97 = phi i64 [ 0, %85 ], [ %133, %132 ]
+  %98 = getelementptr inbounds nuw [16 x ptr], ptr %86, i64 0, i64 %97
+  %99 = load ptr, ptr %98, align 8
+  %100 = load ptr, ptr %99, align 8
+  %101 = ptrtoint ptr %100 to i64
+  %102 = icmp eq i64 %89, %101
+  br i1 %102, label %103, label %132
+103:                                              ; preds = %96
+  %104 = load i32, ptr %91, align 4
+  %105 = sext i32 %104 to i64
+  %106 = getelementptr inbounds nuw i8, ptr %99, i64 16
+  %107 = load i64, ptr %106, align 8
+  %108 = icmp eq i64 %107, %105
+  br i1 %108, label %109, label %132
+109:                                              ; preds = %103
+  %110 = load ptr, ptr %93, align 8
+  %111 = load ptr, ptr %95, align 8
+  %112 = icmp slt i32 %104, 1
+  br i1 %112, label %135, label %113
+113:                                              ; preds = %109
+  %114 = getelementptr inbounds nuw i8, ptr %99, i64 48
+  br label %118
+115:                                              ; preds = %125
+  %116 = add nuw nsw i64 %119, 1
+  %117 = icmp eq i64 %116, %105
+  br i1 %117, label %135, label %118
+118:                                              ; preds = %115, %113
+  %119 = phi i64 [ 0, %113 ], [ %116, %115 ]
+  %120 = getelementptr inbounds nuw i64, ptr %110, i64 %119
+  %121 = load i64, ptr %120, align 8
+  %122 = getelementptr inbounds nuw [0 x i64], ptr %114, i64 0, i64 %119
+  %123 = load i64, ptr %122, align 8
+  %124 = icmp eq i64 %121, %123
+  br i1 %124, label %125, label %132
+125:                                              ; preds = %118
+  %126 = getelementptr inbounds nuw i64, ptr %111, i64 %119
+  %127 = load i64, ptr %126, align 8
+  %128 = add nuw nsw i64 %119, %105
+  %129 = getelementptr inbounds nuw [0 x i64], ptr %114, i64 0, i64 %128
+  %130 = load i64, ptr %129, align 8
+  %131 = icmp eq i64 %127, %130
+  br i1 %131, label %115, label %132
+132:                                              ; preds = %125, %118, %103, %96
+  %133 = add nuw nsw i64 %97, 1
+  %134 = icmp eq i64 %133, %83
+  br i1 %134, label %162, label %96
+135:                                              ; preds = %109, %115
+  %136 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %137 = getelementptr inbounds i8, ptr %78, i64 %136
+  %138 = load i64, ptr %137, align 8
+  store i64 %138, ptr %54, align 8
+  br label %174
+139:                                              ; preds = %76
+  %140 = icmp eq ptr %77, %61
+  %141 = icmp ne ptr %77, null
+  %142 = and i1 %140, %141
+  br i1 %142, label %143, label %162
+143:                                              ; preds = %139
+  %144 = icmp eq ptr %61, %63
+  br i1 %144, label %145, label %148
+145:                                              ; preds = %143
+  %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %147 = call double %146(ptr noundef nonnull %78) #11
+  store double %147, ptr %57, align 8
   br label %158
-121:                                              ; preds = %49
-  %122 = load ptr, ptr %53, align 8
-  %123 = icmp eq ptr %60, %122
-  %124 = icmp ne ptr %60, null
-  %125 = and i1 %124, %123
-  br i1 %125, label %126, label %146
-126:                                              ; preds = %121
-  %127 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
-  %128 = icmp eq ptr %60, %127
-  br i1 %128, label %129, label %132
-129:                                              ; preds = %126
-  %130 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
-  %131 = call double %130(ptr noundef nonnull %52) #11
-  store double %131, ptr %57, align 8
-  br label %142
-132:                                              ; preds = %126
-  %133 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %134 = call i64 %133(ptr noundef nonnull %52) #11
-  store i64 %134, ptr %57, align 8
-  %135 = icmp eq i64 %134, -1
-  br i1 %135, label %136, label %142
-136:                                              ; preds = %132
-  %137 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
-  %138 = call ptr %137() #11
-  %139 = icmp eq ptr %138, null
-  br i1 %139, label %142, label %140
-140:                                              ; preds = %136
-  %141 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
-  call void %141() #11
-  br label %146
-142:                                              ; preds = %136, %132, %129
-  %143 = ptrtoint ptr %57 to i64
-  store i64 %143, ptr %54, align 8
-  %144 = getelementptr inbounds nuw i8, ptr %53, i64 16
-  %145 = load ptr, ptr %144, align 8
-  br label %158
-146:                                              ; preds = %63, %121, %114, %140
-  %147 = icmp eq i64 %50, 0
-  br i1 %147, label %165, label %148
-148:                                              ; preds = %146, %156
-  %149 = phi i64 [ %150, %156 ], [ %50, %146 ]
-  %150 = add nsw i64 %149, -1
-  %151 = getelementptr inbounds %struct.value, ptr %39, i64 %150, i32 2
-  %152 = load ptr, ptr %151, align 8
-  %153 = icmp eq ptr %152, null
-  br i1 %153, label %156, label %154
-154:                                              ; preds = %148
-  %155 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %155(ptr noundef nonnull %152) #11
-  br label %156
-156:                                              ; preds = %148, %154
-  store ptr null, ptr %151, align 8
-  %157 = icmp eq i64 %150, 0
-  br i1 %157, label %165, label %148
-158:                                              ; preds = %117, %142
-  %159 = phi ptr [ %81, %117 ], [ %145, %142 ]
-  %160 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %160(ptr noundef nonnull %52) #11
-  %161 = getelementptr inbounds nuw i8, ptr %54, i64 8
-  store ptr %159, ptr %161, align 8
-  %162 = getelementptr inbounds nuw i8, ptr %54, i64 16
-  store ptr %52, ptr %162, align 8
-  %163 = add nuw nsw i64 %50, 1
-  %164 = icmp eq i64 %163, %2
-  br i1 %164, label %170, label %49
-165:                                              ; preds = %156, %146
-  %166 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %167 = getelementptr inbounds nuw i8, ptr %15, i64 64
+148:                                              ; preds = %143
+  %149 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %150 = call i64 %149(ptr noundef nonnull %78) #11
+  store i64 %150, ptr %57, align 8
+  %151 = icmp eq i64 %150, -1
+  br i1 %151, label %152, label %158
+152:                                              ; preds = %148
+  %153 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
+  %154 = call ptr %153() #11
+  %155 = icmp eq ptr %154, null
+  br i1 %155, label %158, label %156
+156:                                              ; preds = %152
+  %157 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
+  call void %157() #11
+  br label %162
+158:                                              ; preds = %152, %148, %145
+  %159 = ptrtoint ptr %57 to i64
+  store i64 %159, ptr %54, align 8
+  %160 = getelementptr inbounds nuw i8, ptr %53, i64 16
+  %161 = load ptr, ptr %160, align 8
+  br label %174
+162:                                              ; preds = %81, %139, %132, %156
+  %163 = icmp eq i64 %50, 0
+  br i1 %163, label %181, label %164
+164:                                              ; preds = %162, %172
+  %165 = phi i64 [ %166, %172 ], [ %50, %162 ]
+  %166 = add nsw i64 %165, -1
+  %167 = getelementptr inbounds %struct.value, ptr %39, i64 %166, i32 2
   %168 = load ptr, ptr %167, align 8
-  call void %166(ptr noundef %168) #11
-  %169 = load ptr, ptr %167, align 8
-  br label %779
-170:                                              ; preds = %158, %35
-  %171 = getelementptr inbounds nuw i8, ptr %15, i64 24
-  %172 = load i64, ptr %171, align 8
-  %173 = getelementptr inbounds i64, ptr %15, i64 %172
-  %174 = load i64, ptr %173, align 8
-  %175 = icmp sgt i64 %174, -1
-  br i1 %175, label %176, label %187
-176:                                              ; preds = %170, %176
-  %177 = phi i64 [ %185, %176 ], [ %174, %170 ]
-  %178 = phi ptr [ %184, %176 ], [ %173, %170 ]
-  %179 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %177
-  %180 = getelementptr inbounds nuw i8, ptr %178, i64 8
-  call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(24) %179, ptr noundef nonnull align 8 dereferenceable(24) %180, i64 24, i1 false)
-  %181 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %182 = getelementptr inbounds nuw i8, ptr %178, i64 24
-  %183 = load ptr, ptr %182, align 8
-  call void %181(ptr noundef %183) #11
-  %184 = getelementptr inbounds nuw i8, ptr %178, i64 32
-  %185 = load i64, ptr %184, align 8
-  %186 = icmp sgt i64 %185, -1
-  br i1 %186, label %176, label %187
-187:                                              ; preds = %176, %170
-  %188 = getelementptr inbounds nuw i8, ptr %15, i64 56
-  %189 = load i64, ptr %188, align 8
-  %190 = add nsw i64 %189, 1
-  store i64 %190, ptr %188, align 8
-  %191 = getelementptr inbounds nuw i8, ptr %15, i64 32
-  %192 = load i64, ptr %191, align 8
-  %193 = getelementptr inbounds i64, ptr %15, i64 %192
-  br label %194
-194:                                              ; preds = %614, %187
-  %195 = phi ptr [ %193, %187 ], [ %615, %614 ]
-  %196 = phi i64 [ 0, %187 ], [ %616, %614 ]
-  %197 = load i64, ptr %195, align 8
-  %198 = trunc i64 %197 to i32
-  switch i32 %198, label %614 [
-    i32 0, label %199
-    i32 1, label %368
-    i32 2, label %378
-    i32 3, label %399
-    i32 4, label %419
-    i32 5, label %498
-    i32 6, label %529
-    i32 7, label %536
-    i32 8, label %545
-    i32 9, label %569
-    i32 10, label %581
-    i32 11, label %593
-    i32 12, label %597
-    i32 13, label %617
+  %169 = icmp eq ptr %168, null
+  br i1 %169, label %172, label %170
+170:                                              ; preds = %164
+  %171 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %171(ptr noundef nonnull %168) #11
+  br label %172
+172:                                              ; preds = %164, %170
+  store ptr null, ptr %167, align 8
+  %173 = icmp eq i64 %166, 0
+  br i1 %173, label %181, label %164
+174:                                              ; preds = %135, %158
+  %175 = phi ptr [ %99, %135 ], [ %161, %158 ]
+  %176 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  call void %176(ptr noundef nonnull %78) #11
+  %177 = getelementptr inbounds nuw i8, ptr %54, i64 8
+  store ptr %175, ptr %177, align 8
+  %178 = getelementptr inbounds nuw i8, ptr %54, i64 16
+  store ptr %78, ptr %178, align 8
+  %179 = add nuw nsw i64 %50, 1
+  %180 = icmp eq i64 %179, %2
+  br i1 %180, label %186, label %49
+181:                                              ; preds = %172, %162
+  %182 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %183 = getelementptr inbounds nuw i8, ptr %15, i64 64
+  %184 = load ptr, ptr %183, align 8
+  call void %182(ptr noundef %184) #11
+  %185 = load ptr, ptr %183, align 8
+  br label %835
+186:                                              ; preds = %174
+  %187 = getelementptr inbounds nuw i8, ptr %15, i64 112
+  %188 = getelementptr inbounds nuw i8, ptr %15, i64 72
+  %189 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %190 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %191 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  br label %198
+192:                                              ; preds = %226, %35
+  %193 = getelementptr inbounds nuw i8, ptr %15, i64 24
+  %194 = load i64, ptr %193, align 8
+  %195 = getelementptr inbounds i64, ptr %15, i64 %194
+  %196 = load i64, ptr %195, align 8
+  %197 = icmp sgt i64 %196, -1
+  br i1 %197, label %232, label %243
+198:                                              ; preds = %186, %226
+  %199 = phi ptr [ %191, %186 ], [ %227, %226 ]
+  %200 = phi ptr [ %190, %186 ], [ %228, %226 ]
+  %201 = phi i64 [ %189, %186 ], [ %229, %226 ]
+  %202 = phi i64 [ 0, %186 ], [ %230, %226 ]
+  %203 = getelementptr inbounds nuw ptr, ptr %1, i64 %202
+  %204 = load ptr, ptr %203, align 8
+  %205 = getelementptr inbounds nuw %struct.input, ptr %187, i64 %202
+  %206 = getelementptr inbounds i8, ptr %204, i64 %201
+  %207 = load ptr, ptr %206, align 8
+  %208 = load ptr, ptr %205, align 8
+  %209 = icmp ne ptr %207, %208
+  %210 = icmp eq ptr %207, %200
+  %211 = select i1 %209, i1 true, i1 %210
+  %212 = icmp eq ptr %207, %199
+  %213 = select i1 %211, i1 true, i1 %212
+  br i1 %213, label %226, label %214
+214:                                              ; preds = %198
+  %215 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %216 = getelementptr inbounds i8, ptr %204, i64 %215
+  %217 = load ptr, ptr %216, align 8
+  %218 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %219 = load ptr, ptr %188, align 8
+  call void %218(ptr noundef %219) #11
+  %220 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %221 = load ptr, ptr %217, align 8
+  call void %220(ptr noundef %221) #11
+  %222 = load ptr, ptr %188, align 8
+  store ptr %222, ptr %217, align 8
+  %223 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %224 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %225 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  br label %226
+226:                                              ; preds = %198, %214
+  %227 = phi ptr [ %199, %198 ], [ %225, %214 ]
+  %228 = phi ptr [ %200, %198 ], [ %224, %214 ]
+  %229 = phi i64 [ %201, %198 ], [ %223, %214 ]
+  %230 = add nuw nsw i64 %202, 1
+  %231 = icmp eq i64 %230, %2
+  br i1 %231, label %192, label %198
+232:                                              ; preds = %192, %232
+  %233 = phi i64 [ %241, %232 ], [ %196, %192 ]
+  %234 = phi ptr [ %240, %232 ], [ %195, %192 ]
+  %235 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %233
+  %236 = getelementptr inbounds nuw i8, ptr %234, i64 8
+  call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(24) %235, ptr noundef nonnull align 8 dereferenceable(24) %236, i64 24, i1 false)
+  %237 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %238 = getelementptr inbounds nuw i8, ptr %234, i64 24
+  %239 = load ptr, ptr %238, align 8
+  call void %237(ptr noundef %239) #11
+  %240 = getelementptr inbounds nuw i8, ptr %234, i64 32
+  %241 = load i64, ptr %240, align 8
+  %242 = icmp sgt i64 %241, -1
+  br i1 %242, label %232, label %243
+243:                                              ; preds = %232, %192
+  %244 = getelementptr inbounds nuw i8, ptr %15, i64 56
+  %245 = load i64, ptr %244, align 8
+  %246 = add nsw i64 %245, 1
+  store i64 %246, ptr %244, align 8
+  %247 = getelementptr inbounds nuw i8, ptr %15, i64 32
+  %248 = load i64, ptr %247, align 8
+  %249 = getelementptr inbounds i64, ptr %15, i64 %248
+  br label %250
+250:                                              ; preds = %670, %243
+  %251 = phi ptr [ %249, %243 ], [ %671, %670 ]
+  %252 = phi i64 [ 0, %243 ], [ %672, %670 ]
+  %253 = load i64, ptr %251, align 8
+  %254 = trunc i64 %253 to i32
+  switch i32 %254, label %670 [
+    i32 0, label %255
+    i32 1, label %424
+    i32 2, label %434
+    i32 3, label %455
+    i32 4, label %475
+    i32 5, label %554
+    i32 6, label %585
+    i32 7, label %592
+    i32 8, label %601
+    i32 9, label %625
+    i32 10, label %637
+    i32 11, label %649
+    i32 12, label %653
+    i32 13, label %673
   ]
-199:                                              ; preds = %194
-  %200 = getelementptr inbounds nuw i8, ptr %195, i64 80
-  %201 = getelementptr inbounds nuw i8, ptr %195, i64 48
-  %202 = load i64, ptr %201, align 8
-  %203 = getelementptr inbounds i64, ptr %200, i64 %202
-  %204 = getelementptr inbounds nuw i8, ptr %195, i64 56
-  %205 = load i64, ptr %204, align 8
-  %206 = getelementptr inbounds i64, ptr %203, i64 %205
-  %207 = getelementptr inbounds nuw i8, ptr %195, i64 32
-  %208 = load ptr, ptr %207, align 8
-  %209 = icmp eq ptr %208, null
-  br i1 %209, label %353, label %210
-210:                                              ; preds = %199
-  %211 = getelementptr inbounds nuw i8, ptr %195, i64 88
-  %212 = getelementptr inbounds nuw i8, ptr %195, i64 64
-  br label %213
-213:                                              ; preds = %339, %210
-  %214 = phi ptr [ %208, %210 ], [ %340, %339 ]
-  %215 = getelementptr inbounds nuw i8, ptr %214, i64 48
-  %216 = load ptr, ptr %215, align 8
-  %217 = icmp eq ptr %216, null
-  br i1 %217, label %286, label %218
-218:                                              ; preds = %213
-  %219 = load i64, ptr %206, align 8
-  %220 = getelementptr inbounds i64, ptr %43, i64 %219
-  %221 = load i64, ptr %220, align 8
-  %222 = load i64, ptr %216, align 8
-  %223 = icmp slt i64 %221, %222
-  br i1 %223, label %339, label %224
-224:                                              ; preds = %218
-  %225 = getelementptr inbounds nuw i8, ptr %216, i64 8
-  %226 = load i64, ptr %225, align 8
-  %227 = icmp sgt i64 %221, %226
-  br i1 %227, label %339, label %228
-228:                                              ; preds = %224
-  %229 = getelementptr inbounds nuw i8, ptr %216, i64 16
-  %230 = load i64, ptr %229, align 8
-  %231 = icmp eq i64 %221, %230
-  br i1 %231, label %283, label %232
-232:                                              ; preds = %228
-  %233 = getelementptr inbounds nuw i8, ptr %216, i64 24
-  %234 = getelementptr inbounds nuw i8, ptr %216, i64 32
-  br label %235
-235:                                              ; preds = %276, %232
-  %236 = phi i64 [ 0, %232 ], [ %280, %276 ]
-  %237 = load i64, ptr %233, align 8
-  %238 = icmp slt i64 %236, %237
-  br i1 %238, label %239, label %283
-239:                                              ; preds = %235
-  %240 = getelementptr inbounds nuw %struct.change, ptr %234, i64 %236
-  %241 = getelementptr inbounds nuw i8, ptr %240, i64 16
-  %242 = load i64, ptr %241, align 8
-  %243 = getelementptr inbounds nuw i8, ptr %240, i64 24
-  %244 = load i64, ptr %243, align 8
-  %245 = mul nsw i64 %244, %221
-  %246 = add nsw i64 %245, %242
-  %247 = getelementptr inbounds nuw i8, ptr %240, i64 8
-  %248 = load ptr, ptr %247, align 8
-  %249 = icmp eq ptr %248, null
-  br i1 %249, label %276, label %250
-250:                                              ; preds = %239
-  %251 = getelementptr inbounds nuw i8, ptr %248, i64 8
-  %252 = getelementptr inbounds [0 x i64], ptr %251, i64 0, i64 %246
-  %253 = load i64, ptr %252, align 8
-  %254 = icmp eq i64 %253, 0
-  br i1 %254, label %255, label %276
 255:                                              ; preds = %250
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %9) #12
-  %256 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %257 = call ptr %256(i64 noundef %246) #11
-  store ptr %257, ptr %9, align 8
-  %258 = icmp eq ptr %257, null
-  br i1 %258, label %269, label %259
-259:                                              ; preds = %255
-  %260 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %261 = load ptr, ptr %248, align 8
-  %262 = call ptr %260(ptr noundef %261, ptr noundef nonnull %9, i64 noundef 1, ptr noundef null) #11
-  %263 = load ptr, ptr %9, align 8
-  %264 = icmp eq ptr %263, null
-  br i1 %264, label %267, label %265
-265:                                              ; preds = %259
-  %266 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %266(ptr noundef nonnull %263) #11
-  br label %267
-267:                                              ; preds = %265, %259
-  %268 = icmp eq ptr %262, null
-  br i1 %268, label %269, label %270
-269:                                              ; preds = %267, %255
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %9) #12
-  br label %284
-270:                                              ; preds = %267
-  %271 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %272 = call i64 %271(ptr noundef nonnull %262) #11
-  store i64 %272, ptr %252, align 8
-  %273 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %273(ptr noundef nonnull %262) #11
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %9) #12
-  %274 = load i64, ptr %252, align 8
-  %275 = icmp eq i64 %274, 0
-  br i1 %275, label %284, label %276
-276:                                              ; preds = %270, %250, %239
-  %277 = phi i64 [ %274, %270 ], [ %246, %239 ], [ %253, %250 ]
-  %278 = load i64, ptr %240, align 8
-  %279 = getelementptr inbounds i64, ptr %214, i64 %278
-  store i64 %277, ptr %279, align 8
-  %280 = add nuw nsw i64 %236, 1
-  %281 = load i64, ptr %229, align 8
-  %282 = icmp eq i64 %221, %281
-  br i1 %282, label %283, label %235
-283:                                              ; preds = %276, %235, %228
-  store i64 %221, ptr %229, align 8
-  br label %286
-284:                                              ; preds = %270, %269
-  %285 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
-  call void %285() #11
-  store i64 -1, ptr %229, align 8
-  br label %339
-286:                                              ; preds = %283, %213
-  %287 = load i64, ptr %201, align 8
-  %288 = icmp sgt i64 %287, 0
-  br i1 %288, label %289, label %304
-289:                                              ; preds = %286
-  %290 = getelementptr inbounds nuw i8, ptr %214, i64 88
+  %256 = getelementptr inbounds nuw i8, ptr %251, i64 80
+  %257 = getelementptr inbounds nuw i8, ptr %251, i64 48
+  %258 = load i64, ptr %257, align 8
+  %259 = getelementptr inbounds i64, ptr %256, i64 %258
+  %260 = getelementptr inbounds nuw i8, ptr %251, i64 56
+  %261 = load i64, ptr %260, align 8
+  %262 = getelementptr inbounds i64, ptr %259, i64 %261
+  %263 = getelementptr inbounds nuw i8, ptr %251, i64 32
+  %264 = load ptr, ptr %263, align 8
+  %265 = icmp eq ptr %264, null
+  br i1 %265, label %409, label %266
+266:                                              ; preds = %255
+  %267 = getelementptr inbounds nuw i8, ptr %251, i64 88
+  %268 = getelementptr inbounds nuw i8, ptr %251, i64 64
+  br label %269
+269:                                              ; preds = %395, %266
+  %270 = phi ptr [ %264, %266 ], [ %396, %395 ]
+  %271 = getelementptr inbounds nuw i8, ptr %270, i64 48
+  %272 = load ptr, ptr %271, align 8
+  %273 = icmp eq ptr %272, null
+  br i1 %273, label %342, label %274
+274:                                              ; preds = %269
+  %275 = load i64, ptr %262, align 8
+  %276 = getelementptr inbounds i64, ptr %43, i64 %275
+  %277 = load i64, ptr %276, align 8
+  %278 = load i64, ptr %272, align 8
+  %279 = icmp slt i64 %277, %278
+  br i1 %279, label %395, label %280
+280:                                              ; preds = %274
+  %281 = getelementptr inbounds nuw i8, ptr %272, i64 8
+  %282 = load i64, ptr %281, align 8
+  %283 = icmp sgt i64 %277, %282
+  br i1 %283, label %395, label %284
+284:                                              ; preds = %280
+  %285 = getelementptr inbounds nuw i8, ptr %272, i64 16
+  %286 = load i64, ptr %285, align 8
+  %287 = icmp eq i64 %277, %286
+  br i1 %287, label %339, label %288
+288:                                              ; preds = %284
+  %289 = getelementptr inbounds nuw i8, ptr %272, i64 24
+  %290 = getelementptr inbounds nuw i8, ptr %272, i64 32
   br label %291
-291:                                              ; preds = %301, %289
-  %292 = phi i64 [ 0, %289 ], [ %302, %301 ]
-  %293 = getelementptr inbounds nuw [0 x i64], ptr %290, i64 0, i64 %292
-  %294 = load i64, ptr %293, align 8
-  %295 = getelementptr inbounds nuw i64, ptr %200, i64 %292
-  %296 = load i64, ptr %295, align 8
-  %297 = getelementptr inbounds %struct.value, ptr %39, i64 %296, i32 1
-  %298 = load ptr, ptr %297, align 8
-  %299 = ptrtoint ptr %298 to i64
-  %300 = icmp eq i64 %294, %299
-  br i1 %300, label %301, label %339
-301:                                              ; preds = %291
-  %302 = add nuw nsw i64 %292, 1
-  %303 = icmp eq i64 %302, %287
-  br i1 %303, label %304, label %291
-304:                                              ; preds = %301, %286
-  %305 = phi i64 [ 0, %286 ], [ %287, %301 ]
-  %306 = getelementptr inbounds nuw i8, ptr %214, i64 32
-  %307 = load i64, ptr %306, align 8
-  %308 = icmp eq i64 %307, 0
-  br i1 %308, label %319, label %309
-309:                                              ; preds = %304
-  %310 = icmp eq i64 %307, 2
-  %311 = load i64, ptr %200, align 8
-  %312 = getelementptr inbounds %struct.value, ptr %39, i64 %311
-  %313 = load i64, ptr %312, align 8
-  %314 = load i64, ptr %211, align 8
-  %315 = getelementptr inbounds %struct.value, ptr %39, i64 %314
-  %316 = load i64, ptr %315, align 8
-  %317 = icmp ne i64 %313, %316
-  %318 = xor i1 %310, %317
-  br i1 %318, label %319, label %339
-319:                                              ; preds = %309, %304
-  %320 = getelementptr inbounds nuw i8, ptr %214, i64 88
-  %321 = load i64, ptr %212, align 8
-  %322 = icmp sgt i64 %321, 0
-  br i1 %322, label %323, label %336
-323:                                              ; preds = %319, %333
-  %324 = phi i64 [ %334, %333 ], [ 0, %319 ]
-  %325 = add nuw nsw i64 %324, %305
-  %326 = getelementptr inbounds nuw [0 x i64], ptr %320, i64 0, i64 %325
-  %327 = load i64, ptr %326, align 8
-  %328 = getelementptr inbounds nuw i64, ptr %206, i64 %324
-  %329 = load i64, ptr %328, align 8
-  %330 = getelementptr inbounds i64, ptr %43, i64 %329
-  %331 = load i64, ptr %330, align 8
-  %332 = icmp eq i64 %327, %331
-  br i1 %332, label %333, label %336
-333:                                              ; preds = %323
-  %334 = add nuw nsw i64 %324, 1
-  %335 = icmp eq i64 %334, %321
-  br i1 %335, label %342, label %323
-336:                                              ; preds = %323, %319
-  %337 = phi i64 [ 0, %319 ], [ %324, %323 ]
-  %338 = icmp eq i64 %337, %321
-  br i1 %338, label %342, label %339
-339:                                              ; preds = %291, %336, %309, %284, %224, %218
-  %340 = load ptr, ptr %214, align 8
-  %341 = icmp eq ptr %340, null
-  br i1 %341, label %353, label %213
-342:                                              ; preds = %336, %333
-  %343 = getelementptr inbounds nuw i8, ptr %214, i64 16
-  %344 = load ptr, ptr %343, align 8
-  %345 = icmp eq ptr %344, null
-  br i1 %345, label %348, label %346
-346:                                              ; preds = %342
-  %347 = call fastcc i32 @call_routine(ptr noundef nonnull readonly %15, ptr noundef %195, ptr noundef %214, ptr noundef nonnull %39) #13
-  br label %350
-348:                                              ; preds = %342
-  %349 = call fastcc i32 @follow(ptr noundef nonnull readonly %15, ptr noundef %195, ptr noundef %214, ptr noundef nonnull %39, ptr noundef nonnull %43) #13
-  br label %350
-350:                                              ; preds = %348, %346
-  %351 = phi i32 [ %347, %346 ], [ %349, %348 ]
-  %352 = icmp eq i32 %351, 0
-  br i1 %352, label %353, label %355
-353:                                              ; preds = %339, %350, %199
-  %354 = call fastcc i32 @asked(ptr noundef nonnull readonly %15, ptr noundef %195, ptr noundef nonnull %39, ptr noundef nonnull %43) #13
-  br label %355
-355:                                              ; preds = %353, %350
-  %356 = phi i32 [ %351, %350 ], [ %354, %353 ]
-  %357 = icmp sgt i32 %356, -1
-  br i1 %357, label %358, label %697
-358:                                              ; preds = %355
-  %359 = icmp eq i32 %356, 1
-  br i1 %359, label %360, label %364
-360:                                              ; preds = %358
-  %361 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  %362 = load i64, ptr %361, align 8
-  %363 = getelementptr inbounds i64, ptr %15, i64 %362
-  br label %614
-364:                                              ; preds = %358
-  %365 = getelementptr inbounds nuw i8, ptr %195, i64 8
-  %366 = load i64, ptr %365, align 8
-  %367 = getelementptr inbounds i64, ptr %195, i64 %366
-  br label %614
-368:                                              ; preds = %194
-  %369 = getelementptr inbounds nuw i8, ptr %195, i64 8
-  %370 = load i64, ptr %369, align 8
-  %371 = getelementptr inbounds %struct.value, ptr %39, i64 %370, i32 2
-  %372 = load ptr, ptr %371, align 8
-  %373 = icmp eq ptr %372, null
-  br i1 %373, label %376, label %374
-374:                                              ; preds = %368
-  %375 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %375(ptr noundef nonnull %372) #11
-  br label %376
-376:                                              ; preds = %374, %368
-  store ptr null, ptr %371, align 8
-  %377 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  br label %614
-378:                                              ; preds = %194
-  %379 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  %380 = load i64, ptr %379, align 8
-  %381 = getelementptr inbounds %struct.value, ptr %39, i64 %380
-  %382 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %383 = getelementptr inbounds nuw i8, ptr %381, i64 16
-  %384 = load ptr, ptr %383, align 8
-  call void %382(ptr noundef %384) #11
-  %385 = getelementptr inbounds nuw i8, ptr %195, i64 8
-  %386 = load i64, ptr %385, align 8
-  %387 = getelementptr inbounds %struct.value, ptr %39, i64 %386
-  %388 = load i64, ptr %381, align 8
-  %389 = getelementptr inbounds nuw i8, ptr %381, i64 8
-  %390 = load ptr, ptr %389, align 8
-  %391 = getelementptr inbounds nuw i8, ptr %387, i64 16
-  %392 = load ptr, ptr %391, align 8
-  %393 = icmp eq ptr %392, null
-  br i1 %393, label %396, label %394
-394:                                              ; preds = %378
-  %395 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %395(ptr noundef nonnull %392) #11
-  br label %396
-396:                                              ; preds = %394, %378
-  store i64 %388, ptr %387, align 8
-  %397 = getelementptr inbounds nuw i8, ptr %387, i64 8
-  store ptr %390, ptr %397, align 8
-  store ptr %384, ptr %391, align 8
-  %398 = getelementptr inbounds nuw i8, ptr %195, i64 24
-  br label %614
-399:                                              ; preds = %194
-  %400 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  %401 = load i64, ptr %400, align 8
-  %402 = getelementptr inbounds %struct.value, ptr %39, i64 %401
-  %403 = getelementptr inbounds nuw i8, ptr %195, i64 8
-  %404 = load i64, ptr %403, align 8
-  %405 = getelementptr inbounds %struct.value, ptr %39, i64 %404
-  %406 = load i64, ptr %402, align 8
-  %407 = getelementptr inbounds nuw i8, ptr %402, i64 8
-  %408 = load ptr, ptr %407, align 8
-  %409 = getelementptr inbounds nuw i8, ptr %402, i64 16
-  %410 = load ptr, ptr %409, align 8
-  %411 = getelementptr inbounds nuw i8, ptr %405, i64 16
-  %412 = load ptr, ptr %411, align 8
-  %413 = icmp eq ptr %412, null
-  br i1 %413, label %416, label %414
-414:                                              ; preds = %399
-  %415 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %415(ptr noundef nonnull %412) #11
-  br label %416
-416:                                              ; preds = %414, %399
-  store i64 %406, ptr %405, align 8
-  %417 = getelementptr inbounds nuw i8, ptr %405, i64 8
-  store ptr %408, ptr %417, align 8
-  store ptr %410, ptr %411, align 8
-  store ptr null, ptr %409, align 8
-  %418 = getelementptr inbounds nuw i8, ptr %195, i64 24
-  br label %614
-419:                                              ; preds = %194
-  %420 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  %421 = load i64, ptr %420, align 8
-  %422 = getelementptr inbounds %struct.value, ptr %39, i64 %421
-  %423 = getelementptr inbounds nuw i8, ptr %422, i64 8
-  %424 = load ptr, ptr %423, align 8
-  %425 = load i64, ptr %422, align 8
-  %426 = getelementptr inbounds nuw i8, ptr %195, i64 24
-  %427 = load i64, ptr %426, align 8
-  %428 = getelementptr inbounds i64, ptr %43, i64 %427
-  %429 = load i64, ptr %428, align 8
-  %430 = getelementptr inbounds nuw i8, ptr %195, i64 40
-  %431 = load i64, ptr %430, align 8
-  %432 = ptrtoint ptr %424 to i64
-  %433 = icmp eq i64 %431, %432
-  br i1 %433, label %455, label %434
-434:                                              ; preds = %419
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %8) #12
-  %435 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %436 = call ptr %435(i64 noundef %432) #11
-  store ptr %436, ptr %8, align 8
-  %437 = icmp eq ptr %436, null
-  br i1 %437, label %494, label %438
-438:                                              ; preds = %434
-  %439 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %440 = getelementptr inbounds nuw i8, ptr %195, i64 56
-  %441 = load i64, ptr %440, align 8
-  %442 = inttoptr i64 %441 to ptr
-  %443 = call ptr %439(ptr noundef %442, ptr noundef nonnull %8, i64 noundef 1, ptr noundef null) #11
-  %444 = load ptr, ptr %8, align 8
-  %445 = icmp eq ptr %444, null
-  br i1 %445, label %448, label %446
-446:                                              ; preds = %438
-  %447 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %447(ptr noundef nonnull %444) #11
-  br label %448
-448:                                              ; preds = %446, %438
-  %449 = icmp eq ptr %443, null
-  br i1 %449, label %494, label %450
-450:                                              ; preds = %448
-  store i64 %432, ptr %430, align 8
-  %451 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %452 = call i64 %451(ptr noundef nonnull %443) #11
-  %453 = getelementptr inbounds nuw i8, ptr %195, i64 48
-  store i64 %452, ptr %453, align 8
-  %454 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %454(ptr noundef nonnull %443) #11
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
-  br label %455
-455:                                              ; preds = %450, %419
-  %456 = getelementptr inbounds nuw i8, ptr %195, i64 32
+291:                                              ; preds = %332, %288
+  %292 = phi i64 [ 0, %288 ], [ %336, %332 ]
+  %293 = load i64, ptr %289, align 8
+  %294 = icmp slt i64 %292, %293
+  br i1 %294, label %295, label %339
+295:                                              ; preds = %291
+  %296 = getelementptr inbounds nuw %struct.change, ptr %290, i64 %292
+  %297 = getelementptr inbounds nuw i8, ptr %296, i64 16
+  %298 = load i64, ptr %297, align 8
+  %299 = getelementptr inbounds nuw i8, ptr %296, i64 24
+  %300 = load i64, ptr %299, align 8
+  %301 = mul nsw i64 %300, %277
+  %302 = add nsw i64 %301, %298
+  %303 = getelementptr inbounds nuw i8, ptr %296, i64 8
+  %304 = load ptr, ptr %303, align 8
+  %305 = icmp eq ptr %304, null
+  br i1 %305, label %332, label %306
+306:                                              ; preds = %295
+  %307 = getelementptr inbounds nuw i8, ptr %304, i64 8
+  %308 = getelementptr inbounds [0 x i64], ptr %307, i64 0, i64 %302
+  %309 = load i64, ptr %308, align 8
+  %310 = icmp eq i64 %309, 0
+  br i1 %310, label %311, label %332
+311:                                              ; preds = %306
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %9) #12
+  %312 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %313 = call ptr %312(i64 noundef %302) #11
+  store ptr %313, ptr %9, align 8
+  %314 = icmp eq ptr %313, null
+  br i1 %314, label %325, label %315
+315:                                              ; preds = %311
+  %316 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %317 = load ptr, ptr %304, align 8
+  %318 = call ptr %316(ptr noundef %317, ptr noundef nonnull %9, i64 noundef 1, ptr noundef null) #11
+  %319 = load ptr, ptr %9, align 8
+  %320 = icmp eq ptr %319, null
+  br i1 %320, label %323, label %321
+321:                                              ; preds = %315
+  %322 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %322(ptr noundef nonnull %319) #11
+  br label %323
+323:                                              ; preds = %321, %315
+  %324 = icmp eq ptr %318, null
+  br i1 %324, label %325, label %326
+325:                                              ; preds = %323, %311
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %9) #12
+  br label %340
+326:                                              ; preds = %323
+  %327 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %328 = call i64 %327(ptr noundef nonnull %318) #11
+  store i64 %328, ptr %308, align 8
+  %329 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %329(ptr noundef nonnull %318) #11
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %9) #12
+  %330 = load i64, ptr %308, align 8
+  %331 = icmp eq i64 %330, 0
+  br i1 %331, label %340, label %332
+332:                                              ; preds = %326, %306, %295
+  %333 = phi i64 [ %330, %326 ], [ %302, %295 ], [ %309, %306 ]
+  %334 = load i64, ptr %296, align 8
+  %335 = getelementptr inbounds i64, ptr %270, i64 %334
+  store i64 %333, ptr %335, align 8
+  %336 = add nuw nsw i64 %292, 1
+  %337 = load i64, ptr %285, align 8
+  %338 = icmp eq i64 %277, %337
+  br i1 %338, label %339, label %291
+339:                                              ; preds = %332, %291, %284
+  store i64 %277, ptr %285, align 8
+  br label %342
+340:                                              ; preds = %326, %325
+  %341 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
+  call void %341() #11
+  store i64 -1, ptr %285, align 8
+  br label %395
+342:                                              ; preds = %339, %269
+  %343 = load i64, ptr %257, align 8
+  %344 = icmp sgt i64 %343, 0
+  br i1 %344, label %345, label %360
+345:                                              ; preds = %342
+  %346 = getelementptr inbounds nuw i8, ptr %270, i64 88
+  br label %347
+347:                                              ; preds = %357, %345
+  %348 = phi i64 [ 0, %345 ], [ %358, %357 ]
+  %349 = getelementptr inbounds nuw [0 x i64], ptr %346, i64 0, i64 %348
+  %350 = load i64, ptr %349, align 8
+  %351 = getelementptr inbounds nuw i64, ptr %256, i64 %348
+  %352 = load i64, ptr %351, align 8
+  %353 = getelementptr inbounds %struct.value, ptr %39, i64 %352, i32 1
+  %354 = load ptr, ptr %353, align 8
+  %355 = ptrtoint ptr %354 to i64
+  %356 = icmp eq i64 %350, %355
+  br i1 %356, label %357, label %395
+357:                                              ; preds = %347
+  %358 = add nuw nsw i64 %348, 1
+  %359 = icmp eq i64 %358, %343
+  br i1 %359, label %360, label %347
+360:                                              ; preds = %357, %342
+  %361 = phi i64 [ 0, %342 ], [ %343, %357 ]
+  %362 = getelementptr inbounds nuw i8, ptr %270, i64 32
+  %363 = load i64, ptr %362, align 8
+  %364 = icmp eq i64 %363, 0
+  br i1 %364, label %375, label %365
+365:                                              ; preds = %360
+  %366 = icmp eq i64 %363, 2
+  %367 = load i64, ptr %256, align 8
+  %368 = getelementptr inbounds %struct.value, ptr %39, i64 %367
+  %369 = load i64, ptr %368, align 8
+  %370 = load i64, ptr %267, align 8
+  %371 = getelementptr inbounds %struct.value, ptr %39, i64 %370
+  %372 = load i64, ptr %371, align 8
+  %373 = icmp ne i64 %369, %372
+  %374 = xor i1 %366, %373
+  br i1 %374, label %375, label %395
+375:                                              ; preds = %365, %360
+  %376 = getelementptr inbounds nuw i8, ptr %270, i64 88
+  %377 = load i64, ptr %268, align 8
+  %378 = icmp sgt i64 %377, 0
+  br i1 %378, label %379, label %392
+379:                                              ; preds = %375, %389
+  %380 = phi i64 [ %390, %389 ], [ 0, %375 ]
+  %381 = add nuw nsw i64 %380, %361
+  %382 = getelementptr inbounds nuw [0 x i64], ptr %376, i64 0, i64 %381
+  %383 = load i64, ptr %382, align 8
+  %384 = getelementptr inbounds nuw i64, ptr %262, i64 %380
+  %385 = load i64, ptr %384, align 8
+  %386 = getelementptr inbounds i64, ptr %43, i64 %385
+  %387 = load i64, ptr %386, align 8
+  %388 = icmp eq i64 %383, %387
+  br i1 %388, label %389, label %392
+389:                                              ; preds = %379
+  %390 = add nuw nsw i64 %380, 1
+  %391 = icmp eq i64 %390, %377
+  br i1 %391, label %398, label %379
+392:                                              ; preds = %379, %375
+  %393 = phi i64 [ 0, %375 ], [ %380, %379 ]
+  %394 = icmp eq i64 %393, %377
+  br i1 %394, label %398, label %395
+395:                                              ; preds = %347, %392, %365, %340, %280, %274
+  %396 = load ptr, ptr %270, align 8
+  %397 = icmp eq ptr %396, null
+  br i1 %397, label %409, label %269
+398:                                              ; preds = %392, %389
+  %399 = getelementptr inbounds nuw i8, ptr %270, i64 16
+  %400 = load ptr, ptr %399, align 8
+  %401 = icmp eq ptr %400, null
+  br i1 %401, label %404, label %402
+402:                                              ; preds = %398
+  %403 = call fastcc i32 @call_routine(ptr noundef nonnull readonly %15, ptr noundef %251, ptr noundef %270, ptr noundef nonnull %39) #13
+  br label %406
+404:                                              ; preds = %398
+  %405 = call fastcc i32 @follow(ptr noundef nonnull readonly %15, ptr noundef %251, ptr noundef %270, ptr noundef nonnull %39, ptr noundef nonnull %43) #13
+  br label %406
+406:                                              ; preds = %404, %402
+  %407 = phi i32 [ %403, %402 ], [ %405, %404 ]
+  %408 = icmp eq i32 %407, 0
+  br i1 %408, label %409, label %411
+409:                                              ; preds = %395, %406, %255
+  %410 = call fastcc i32 @asked(ptr noundef nonnull readonly %15, ptr noundef %251, ptr noundef nonnull %39, ptr noundef nonnull %43) #13
+  br label %411
+411:                                              ; preds = %409, %406
+  %412 = phi i32 [ %407, %406 ], [ %410, %409 ]
+  %413 = icmp sgt i32 %412, -1
+  br i1 %413, label %414, label %753
+414:                                              ; preds = %411
+  %415 = icmp eq i32 %412, 1
+  br i1 %415, label %416, label %420
+416:                                              ; preds = %414
+  %417 = getelementptr inbounds nuw i8, ptr %251, i64 16
+  %418 = load i64, ptr %417, align 8
+  %419 = getelementptr inbounds i64, ptr %15, i64 %418
+  br label %670
+420:                                              ; preds = %414
+  %421 = getelementptr inbounds nuw i8, ptr %251, i64 8
+  %422 = load i64, ptr %421, align 8
+  %423 = getelementptr inbounds i64, ptr %251, i64 %422
+  br label %670
+424:                                              ; preds = %250
+  %425 = getelementptr inbounds nuw i8, ptr %251, i64 8
+  %426 = load i64, ptr %425, align 8
+  %427 = getelementptr inbounds %struct.value, ptr %39, i64 %426, i32 2
+  %428 = load ptr, ptr %427, align 8
+  %429 = icmp eq ptr %428, null
+  br i1 %429, label %432, label %430
+430:                                              ; preds = %424
+  %431 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %431(ptr noundef nonnull %428) #11
+  br label %432
+432:                                              ; preds = %430, %424
+  store ptr null, ptr %427, align 8
+  %433 = getelementptr inbounds nuw i8, ptr %251, i64 16
+  br label %670
+434:                                              ; preds = %250
+  %435 = getelementptr inbounds nuw i8, ptr %251, i64 16
+  %436 = load i64, ptr %435, align 8
+  %437 = getelementptr inbounds %struct.value, ptr %39, i64 %436
+  %438 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %439 = getelementptr inbounds nuw i8, ptr %437, i64 16
+  %440 = load ptr, ptr %439, align 8
+  call void %438(ptr noundef %440) #11
+  %441 = getelementptr inbounds nuw i8, ptr %251, i64 8
+  %442 = load i64, ptr %441, align 8
+  %443 = getelementptr inbounds %struct.value, ptr %39, i64 %442
+  %444 = load i64, ptr %437, align 8
+  %445 = getelementptr inbounds nuw i8, ptr %437, i64 8
+  %446 = load ptr, ptr %445, align 8
+  %447 = getelementptr inbounds nuw i8, ptr %443, i64 16
+  %448 = load ptr, ptr %447, align 8
+  %449 = icmp eq ptr %448, null
+  br i1 %449, label %452, label %450
+450:                                              ; preds = %434
+  %451 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %451(ptr noundef nonnull %448) #11
+  br label %452
+452:                                              ; preds = %450, %434
+  store i64 %444, ptr %443, align 8
+  %453 = getelementptr inbounds nuw i8, ptr %443, i64 8
+  store ptr %446, ptr %453, align 8
+  store ptr %440, ptr %447, align 8
+  %454 = getelementptr inbounds nuw i8, ptr %251, i64 24
+  br label %670
+455:                                              ; preds = %250
+  %456 = getelementptr inbounds nuw i8, ptr %251, i64 16
   %457 = load i64, ptr %456, align 8
-  %458 = icmp sgt i64 %457, 0
-  br i1 %458, label %459, label %463
-459:                                              ; preds = %455
-  %460 = getelementptr inbounds nuw i8, ptr %424, i64 48
-  %461 = getelementptr inbounds nuw i8, ptr %424, i64 16
-  %462 = load i64, ptr %461, align 8
-  br label %479
-463:                                              ; preds = %479, %455
-  %464 = phi i64 [ %425, %455 ], [ %491, %479 ]
-  %465 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  %466 = getelementptr inbounds nuw i8, ptr %422, i64 16
-  %467 = load ptr, ptr %466, align 8
-  call void %465(ptr noundef %467) #11
-  %468 = getelementptr inbounds nuw i8, ptr %195, i64 8
-  %469 = load i64, ptr %468, align 8
-  %470 = getelementptr inbounds %struct.value, ptr %39, i64 %469
-  %471 = getelementptr inbounds nuw i8, ptr %195, i64 48
-  %472 = load i64, ptr %471, align 8
-  %473 = inttoptr i64 %472 to ptr
-  %474 = getelementptr inbounds nuw i8, ptr %470, i64 16
-  %475 = load ptr, ptr %474, align 8
-  %476 = icmp eq ptr %475, null
-  br i1 %476, label %495, label %477
-477:                                              ; preds = %463
-  %478 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %478(ptr noundef nonnull %475) #11
-  br label %495
-479:                                              ; preds = %479, %459
-  %480 = phi i64 [ %457, %459 ], [ %483, %479 ]
-  %481 = phi i64 [ %429, %459 ], [ %492, %479 ]
-  %482 = phi i64 [ %425, %459 ], [ %491, %479 ]
-  %483 = add nsw i64 %480, -1
-  %484 = getelementptr inbounds nuw [0 x i64], ptr %460, i64 0, i64 %483
+  %458 = getelementptr inbounds %struct.value, ptr %39, i64 %457
+  %459 = getelementptr inbounds nuw i8, ptr %251, i64 8
+  %460 = load i64, ptr %459, align 8
+  %461 = getelementptr inbounds %struct.value, ptr %39, i64 %460
+  %462 = load i64, ptr %458, align 8
+  %463 = getelementptr inbounds nuw i8, ptr %458, i64 8
+  %464 = load ptr, ptr %463, align 8
+  %465 = getelementptr inbounds nuw i8, ptr %458, i64 16
+  %466 = load ptr, ptr %465, align 8
+  %467 = getelementptr inbounds nuw i8, ptr %461, i64 16
+  %468 = load ptr, ptr %467, align 8
+  %469 = icmp eq ptr %468, null
+  br i1 %469, label %472, label %470
+470:                                              ; preds = %455
+  %471 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %471(ptr noundef nonnull %468) #11
+  br label %472
+472:                                              ; preds = %470, %455
+  store i64 %462, ptr %461, align 8
+  %473 = getelementptr inbounds nuw i8, ptr %461, i64 8
+  store ptr %464, ptr %473, align 8
+  store ptr %466, ptr %467, align 8
+  store ptr null, ptr %465, align 8
+  %474 = getelementptr inbounds nuw i8, ptr %251, i64 24
+  br label %670
+475:                                              ; preds = %250
+  %476 = getelementptr inbounds nuw i8, ptr %251, i64 16
+  %477 = load i64, ptr %476, align 8
+  %478 = getelementptr inbounds %struct.value, ptr %39, i64 %477
+  %479 = getelementptr inbounds nuw i8, ptr %478, i64 8
+  %480 = load ptr, ptr %479, align 8
+  %481 = load i64, ptr %478, align 8
+  %482 = getelementptr inbounds nuw i8, ptr %251, i64 24
+  %483 = load i64, ptr %482, align 8
+  %484 = getelementptr inbounds i64, ptr %43, i64 %483
   %485 = load i64, ptr %484, align 8
-  %486 = srem i64 %481, %485
-  %487 = add nsw i64 %483, %462
-  %488 = getelementptr inbounds [0 x i64], ptr %460, i64 0, i64 %487
-  %489 = load i64, ptr %488, align 8
-  %490 = mul nsw i64 %489, %486
-  %491 = add nsw i64 %490, %482
-  %492 = sdiv i64 %481, %485
-  %493 = icmp samesign ugt i64 %480, 1
-  br i1 %493, label %479, label %463
-494:                                              ; preds = %448, %434
+  %486 = getelementptr inbounds nuw i8, ptr %251, i64 40
+  %487 = load i64, ptr %486, align 8
+  %488 = ptrtoint ptr %480 to i64
+  %489 = icmp eq i64 %487, %488
+  br i1 %489, label %511, label %490
+490:                                              ; preds = %475
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %8) #12
+  %491 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %492 = call ptr %491(i64 noundef %488) #11
+  store ptr %492, ptr %8, align 8
+  %493 = icmp eq ptr %492, null
+  br i1 %493, label %550, label %494
+494:                                              ; preds = %490
+  %495 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %496 = getelementptr inbounds nuw i8, ptr %251, i64 56
+  %497 = load i64, ptr %496, align 8
+  %498 = inttoptr i64 %497 to ptr
+  %499 = call ptr %495(ptr noundef %498, ptr noundef nonnull %8, i64 noundef 1, ptr noundef null) #11
+  %500 = load ptr, ptr %8, align 8
+  %501 = icmp eq ptr %500, null
+  br i1 %501, label %504, label %502
+502:                                              ; preds = %494
+  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %503(ptr noundef nonnull %500) #11
+  br label %504
+504:                                              ; preds = %502, %494
+  %505 = icmp eq ptr %499, null
+  br i1 %505, label %550, label %506
+506:                                              ; preds = %504
+  store i64 %488, ptr %486, align 8
+  %507 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %508 = call i64 %507(ptr noundef nonnull %499) #11
+  %509 = getelementptr inbounds nuw i8, ptr %251, i64 48
+  store i64 %508, ptr %509, align 8
+  %510 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %510(ptr noundef nonnull %499) #11
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
-  br label %697
-495:                                              ; preds = %477, %463
-  store i64 %464, ptr %470, align 8
-  %496 = getelementptr inbounds nuw i8, ptr %470, i64 8
-  store ptr %473, ptr %496, align 8
-  store ptr %467, ptr %474, align 8
-  %497 = getelementptr inbounds nuw i8, ptr %195, i64 64
-  br label %614
-498:                                              ; preds = %194
-  %499 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  %500 = load i64, ptr %499, align 8
-  %501 = getelementptr inbounds %struct.value, ptr %39, i64 %500
-  %502 = getelementptr inbounds nuw i8, ptr %501, i64 8
-  %503 = load ptr, ptr %502, align 8
-  %504 = getelementptr inbounds nuw i8, ptr %503, i64 32
-  %505 = load i64, ptr %504, align 8
-  %506 = getelementptr inbounds nuw i8, ptr %503, i64 24
-  %507 = load i64, ptr %506, align 8
-  %508 = mul nsw i64 %507, %505
-  %509 = icmp eq i64 %508, 0
-  br i1 %509, label %527, label %510
-510:                                              ; preds = %498
-  %511 = getelementptr inbounds nuw i8, ptr %195, i64 8
-  %512 = load i64, ptr %511, align 8
-  %513 = getelementptr inbounds %struct.value, ptr %39, i64 %512
-  %514 = load i64, ptr %513, align 8
-  %515 = inttoptr i64 %514 to ptr
-  %516 = getelementptr inbounds nuw i8, ptr %195, i64 24
-  %517 = load i64, ptr %516, align 8
-  %518 = getelementptr inbounds i64, ptr %43, i64 %517
-  %519 = load i64, ptr %518, align 8
-  %520 = getelementptr inbounds nuw i8, ptr %195, i64 32
-  %521 = load i64, ptr %520, align 8
-  %522 = add nsw i64 %521, %519
-  %523 = mul nsw i64 %522, %508
-  %524 = getelementptr inbounds i8, ptr %515, i64 %523
-  %525 = load i64, ptr %501, align 8
-  %526 = inttoptr i64 %525 to ptr
-  call fastcc void @copy_items(ptr noundef %524, ptr noundef %526, ptr noundef nonnull %503, i64 noundef 0) #13
-  br label %527
-527:                                              ; preds = %510, %498
-  %528 = getelementptr inbounds nuw i8, ptr %195, i64 40
-  br label %614
-529:                                              ; preds = %194
-  %530 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  %531 = load i64, ptr %530, align 8
-  %532 = getelementptr inbounds nuw i8, ptr %195, i64 8
-  %533 = load i64, ptr %532, align 8
-  %534 = getelementptr inbounds i64, ptr %43, i64 %533
-  store i64 %531, ptr %534, align 8
-  %535 = getelementptr inbounds nuw i8, ptr %195, i64 24
-  br label %614
-536:                                              ; preds = %194
-  %537 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  %538 = load i64, ptr %537, align 8
-  %539 = getelementptr inbounds nuw i8, ptr %195, i64 8
-  %540 = load i64, ptr %539, align 8
-  %541 = getelementptr inbounds i64, ptr %43, i64 %540
-  %542 = load i64, ptr %541, align 8
-  %543 = add nsw i64 %542, %538
-  store i64 %543, ptr %541, align 8
-  %544 = getelementptr inbounds nuw i8, ptr %195, i64 24
-  br label %614
-545:                                              ; preds = %194
-  %546 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  %547 = load i64, ptr %546, align 8
-  %548 = getelementptr inbounds %struct.value, ptr %39, i64 %547
-  %549 = getelementptr inbounds nuw i8, ptr %548, i64 8
-  %550 = load ptr, ptr %549, align 8
-  %551 = getelementptr inbounds nuw i8, ptr %550, i64 24
-  %552 = load i64, ptr %551, align 8
-  %553 = load i64, ptr %548, align 8
-  %554 = inttoptr i64 %553 to ptr
-  switch i64 %552, label %561 [
-    i64 1, label %555
-    i64 4, label %558
+  br label %511
+511:                                              ; preds = %506, %475
+  %512 = getelementptr inbounds nuw i8, ptr %251, i64 32
+  %513 = load i64, ptr %512, align 8
+  %514 = icmp sgt i64 %513, 0
+  br i1 %514, label %515, label %519
+515:                                              ; preds = %511
+  %516 = getelementptr inbounds nuw i8, ptr %480, i64 48
+  %517 = getelementptr inbounds nuw i8, ptr %480, i64 16
+  %518 = load i64, ptr %517, align 8
+  br label %535
+519:                                              ; preds = %535, %511
+  %520 = phi i64 [ %481, %511 ], [ %547, %535 ]
+  %521 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %522 = getelementptr inbounds nuw i8, ptr %478, i64 16
+  %523 = load ptr, ptr %522, align 8
+  call void %521(ptr noundef %523) #11
+  %524 = getelementptr inbounds nuw i8, ptr %251, i64 8
+  %525 = load i64, ptr %524, align 8
+  %526 = getelementptr inbounds %struct.value, ptr %39, i64 %525
+  %527 = getelementptr inbounds nuw i8, ptr %251, i64 48
+  %528 = load i64, ptr %527, align 8
+  %529 = inttoptr i64 %528 to ptr
+  %530 = getelementptr inbounds nuw i8, ptr %526, i64 16
+  %531 = load ptr, ptr %530, align 8
+  %532 = icmp eq ptr %531, null
+  br i1 %532, label %551, label %533
+533:                                              ; preds = %519
+  %534 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %534(ptr noundef nonnull %531) #11
+  br label %551
+535:                                              ; preds = %535, %515
+  %536 = phi i64 [ %513, %515 ], [ %539, %535 ]
+  %537 = phi i64 [ %485, %515 ], [ %548, %535 ]
+  %538 = phi i64 [ %481, %515 ], [ %547, %535 ]
+  %539 = add nsw i64 %536, -1
+  %540 = getelementptr inbounds nuw [0 x i64], ptr %516, i64 0, i64 %539
+  %541 = load i64, ptr %540, align 8
+  %542 = srem i64 %537, %541
+  %543 = add nsw i64 %539, %518
+  %544 = getelementptr inbounds [0 x i64], ptr %516, i64 0, i64 %543
+  %545 = load i64, ptr %544, align 8
+  %546 = mul nsw i64 %545, %542
+  %547 = add nsw i64 %546, %538
+  %548 = sdiv i64 %537, %541
+  %549 = icmp samesign ugt i64 %536, 1
+  br i1 %549, label %535, label %519
+550:                                              ; preds = %504, %490
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
+  br label %753
+551:                                              ; preds = %533, %519
+  store i64 %520, ptr %526, align 8
+  %552 = getelementptr inbounds nuw i8, ptr %526, i64 8
+  store ptr %529, ptr %552, align 8
+  store ptr %523, ptr %530, align 8
+  %553 = getelementptr inbounds nuw i8, ptr %251, i64 64
+  br label %670
+554:                                              ; preds = %250
+  %555 = getelementptr inbounds nuw i8, ptr %251, i64 16
+  %556 = load i64, ptr %555, align 8
+  %557 = getelementptr inbounds %struct.value, ptr %39, i64 %556
+  %558 = getelementptr inbounds nuw i8, ptr %557, i64 8
+  %559 = load ptr, ptr %558, align 8
+  %560 = getelementptr inbounds nuw i8, ptr %559, i64 32
+  %561 = load i64, ptr %560, align 8
+  %562 = getelementptr inbounds nuw i8, ptr %559, i64 24
+  %563 = load i64, ptr %562, align 8
+  %564 = mul nsw i64 %563, %561
+  %565 = icmp eq i64 %564, 0
+  br i1 %565, label %583, label %566
+566:                                              ; preds = %554
+  %567 = getelementptr inbounds nuw i8, ptr %251, i64 8
+  %568 = load i64, ptr %567, align 8
+  %569 = getelementptr inbounds %struct.value, ptr %39, i64 %568
+  %570 = load i64, ptr %569, align 8
+  %571 = inttoptr i64 %570 to ptr
+  %572 = getelementptr inbounds nuw i8, ptr %251, i64 24
+  %573 = load i64, ptr %572, align 8
+  %574 = getelementptr inbounds i64, ptr %43, i64 %573
+  %575 = load i64, ptr %574, align 8
+  %576 = getelementptr inbounds nuw i8, ptr %251, i64 32
+  %577 = load i64, ptr %576, align 8
+  %578 = add nsw i64 %577, %575
+  %579 = mul nsw i64 %578, %564
+  %580 = getelementptr inbounds i8, ptr %571, i64 %579
+  %581 = load i64, ptr %557, align 8
+  %582 = inttoptr i64 %581 to ptr
+  call fastcc void @copy_items(ptr noundef %580, ptr noundef %582, ptr noundef nonnull %559, i64 noundef 0) #13
+  br label %583
+583:                                              ; preds = %566, %554
+  %584 = getelementptr inbounds nuw i8, ptr %251, i64 40
+  br label %670
+585:                                              ; preds = %250
+  %586 = getelementptr inbounds nuw i8, ptr %251, i64 16
+  %587 = load i64, ptr %586, align 8
+  %588 = getelementptr inbounds nuw i8, ptr %251, i64 8
+  %589 = load i64, ptr %588, align 8
+  %590 = getelementptr inbounds i64, ptr %43, i64 %589
+  store i64 %587, ptr %590, align 8
+  %591 = getelementptr inbounds nuw i8, ptr %251, i64 24
+  br label %670
+592:                                              ; preds = %250
+  %593 = getelementptr inbounds nuw i8, ptr %251, i64 16
+  %594 = load i64, ptr %593, align 8
+  %595 = getelementptr inbounds nuw i8, ptr %251, i64 8
+  %596 = load i64, ptr %595, align 8
+  %597 = getelementptr inbounds i64, ptr %43, i64 %596
+  %598 = load i64, ptr %597, align 8
+  %599 = add nsw i64 %598, %594
+  store i64 %599, ptr %597, align 8
+  %600 = getelementptr inbounds nuw i8, ptr %251, i64 24
+  br label %670
+601:                                              ; preds = %250
+  %602 = getelementptr inbounds nuw i8, ptr %251, i64 16
+  %603 = load i64, ptr %602, align 8
+  %604 = getelementptr inbounds %struct.value, ptr %39, i64 %603
+  %605 = getelementptr inbounds nuw i8, ptr %604, i64 8
+  %606 = load ptr, ptr %605, align 8
+  %607 = getelementptr inbounds nuw i8, ptr %606, i64 24
+  %608 = load i64, ptr %607, align 8
+  %609 = load i64, ptr %604, align 8
+  %610 = inttoptr i64 %609 to ptr
+  switch i64 %608, label %617 [
+    i64 1, label %611
+    i64 4, label %614
   ]
-555:                                              ; preds = %545
-  %556 = load i8, ptr %554, align 1
-  %557 = zext i8 %556 to i64
-  br label %563
-558:                                              ; preds = %545
-  %559 = load i32, ptr %554, align 1
-  %560 = sext i32 %559 to i64
-  br label %563
-561:                                              ; preds = %545
-  %562 = load i64, ptr %554, align 1
-  br label %563
-563:                                              ; preds = %561, %558, %555
-  %564 = phi i64 [ %557, %555 ], [ %560, %558 ], [ %562, %561 ]
-  %565 = getelementptr inbounds nuw i8, ptr %195, i64 8
-  %566 = load i64, ptr %565, align 8
-  %567 = getelementptr inbounds i64, ptr %43, i64 %566
-  store i64 %564, ptr %567, align 8
-  %568 = getelementptr inbounds nuw i8, ptr %195, i64 24
-  br label %614
-569:                                              ; preds = %194
-  %570 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  %571 = load i64, ptr %570, align 8
-  %572 = icmp eq i64 %571, 0
-  br i1 %572, label %576, label %573
-573:                                              ; preds = %569
-  %574 = call fastcc i32 @evaluated(ptr noundef nonnull %195, ptr noundef nonnull %43) #13
-  %575 = icmp eq i32 %574, 0
-  br i1 %575, label %697, label %576
-576:                                              ; preds = %573, %569
-  %577 = getelementptr inbounds nuw i8, ptr %195, i64 24
-  %578 = load i64, ptr %577, align 8
-  %579 = getelementptr i64, ptr %195, i64 %578
-  %580 = getelementptr i8, ptr %579, i64 32
-  br label %614
-581:                                              ; preds = %194
-  %582 = getelementptr inbounds nuw i8, ptr %195, i64 8
-  %583 = load i64, ptr %582, align 8
-  %584 = getelementptr inbounds i64, ptr %43, i64 %583
-  %585 = load i64, ptr %584, align 8
-  %586 = icmp eq i64 %585, 0
-  br i1 %586, label %589, label %587
-587:                                              ; preds = %581
-  %588 = getelementptr inbounds nuw i8, ptr %195, i64 24
-  br label %614
-589:                                              ; preds = %581
-  %590 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  %591 = load i64, ptr %590, align 8
-  %592 = getelementptr inbounds i64, ptr %15, i64 %591
-  br label %614
-593:                                              ; preds = %194
-  %594 = getelementptr inbounds nuw i8, ptr %195, i64 8
-  %595 = load i64, ptr %594, align 8
-  %596 = getelementptr inbounds i64, ptr %15, i64 %595
-  br label %614
-597:                                              ; preds = %194
-  %598 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  %599 = call i32 %598() #11
-  %600 = icmp eq i32 %599, 0
-  br i1 %600, label %601, label %697
-601:                                              ; preds = %597
-  %602 = add nsw i64 %196, 1
-  %603 = and i64 %602, 15
-  %604 = icmp eq i64 %603, 0
-  br i1 %604, label %605, label %612
-605:                                              ; preds = %601
-  %606 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %607 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 424), align 8
-  %608 = call ptr %606(ptr noundef %607, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  %609 = icmp eq ptr %608, null
-  br i1 %609, label %697, label %610
-610:                                              ; preds = %605
-  %611 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %611(ptr noundef nonnull %608) #11
-  br label %612
-612:                                              ; preds = %610, %601
-  %613 = getelementptr inbounds nuw i8, ptr %195, i64 8
-  br label %614
-614:                                              ; preds = %612, %593, %589, %587, %576, %563, %536, %529, %527, %495, %416, %396, %376, %364, %360, %194
-  %615 = phi ptr [ %195, %194 ], [ %613, %612 ], [ %596, %593 ], [ %580, %576 ], [ %568, %563 ], [ %544, %536 ], [ %535, %529 ], [ %528, %527 ], [ %497, %495 ], [ %418, %416 ], [ %398, %396 ], [ %377, %376 ], [ %363, %360 ], [ %367, %364 ], [ %588, %587 ], [ %592, %589 ]
-  %616 = phi i64 [ %196, %194 ], [ %602, %612 ], [ %196, %593 ], [ %196, %576 ], [ %196, %563 ], [ %196, %536 ], [ %196, %529 ], [ %196, %527 ], [ %196, %495 ], [ %196, %416 ], [ %196, %396 ], [ %196, %376 ], [ %196, %360 ], [ %196, %364 ], [ %196, %587 ], [ %196, %589 ]
-  br label %194
-617:                                              ; preds = %194
-  %618 = getelementptr inbounds nuw i8, ptr %195, i64 8
-  %619 = load i64, ptr %618, align 8
-  %620 = load i64, ptr %36, align 8
-  %621 = icmp sgt i64 %620, 0
-  br i1 %621, label %622, label %629
-622:                                              ; preds = %617
-  %623 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  %624 = icmp sgt i64 %619, 0
-  br label %625
-625:                                              ; preds = %651, %622
-  %626 = phi i64 [ %620, %622 ], [ %652, %651 ]
-  %627 = phi i64 [ %620, %622 ], [ %653, %651 ]
-  %628 = phi i64 [ 0, %622 ], [ %654, %651 ]
-  br i1 %624, label %631, label %639
-629:                                              ; preds = %651, %617
-  %630 = icmp eq i64 %619, 1
-  br i1 %630, label %656, label %661
-631:                                              ; preds = %625, %636
-  %632 = phi i64 [ %637, %636 ], [ 0, %625 ]
-  %633 = getelementptr inbounds nuw i64, ptr %623, i64 %632
+611:                                              ; preds = %601
+  %612 = load i8, ptr %610, align 1
+  %613 = zext i8 %612 to i64
+  br label %619
+614:                                              ; preds = %601
+  %615 = load i32, ptr %610, align 1
+  %616 = sext i32 %615 to i64
+  br label %619
+617:                                              ; preds = %601
+  %618 = load i64, ptr %610, align 1
+  br label %619
+619:                                              ; preds = %617, %614, %611
+  %620 = phi i64 [ %613, %611 ], [ %616, %614 ], [ %618, %617 ]
+  %621 = getelementptr inbounds nuw i8, ptr %251, i64 8
+  %622 = load i64, ptr %621, align 8
+  %623 = getelementptr inbounds i64, ptr %43, i64 %622
+  store i64 %620, ptr %623, align 8
+  %624 = getelementptr inbounds nuw i8, ptr %251, i64 24
+  br label %670
+625:                                              ; preds = %250
+  %626 = getelementptr inbounds nuw i8, ptr %251, i64 16
+  %627 = load i64, ptr %626, align 8
+  %628 = icmp eq i64 %627, 0
+  br i1 %628, label %632, label %629
+629:                                              ; preds = %625
+  %630 = call fastcc i32 @evaluated(ptr noundef nonnull %251, ptr noundef nonnull %43) #13
+  %631 = icmp eq i32 %630, 0
+  br i1 %631, label %753, label %632
+632:                                              ; preds = %629, %625
+  %633 = getelementptr inbounds nuw i8, ptr %251, i64 24
   %634 = load i64, ptr %633, align 8
-  %635 = icmp eq i64 %634, %628
-  br i1 %635, label %639, label %636
-636:                                              ; preds = %631
-  %637 = add nuw nsw i64 %632, 1
-  %638 = icmp eq i64 %637, %619
-  br i1 %638, label %642, label %631
-639:                                              ; preds = %631, %625
-  %640 = phi i64 [ 0, %625 ], [ %632, %631 ]
-  %641 = icmp eq i64 %640, %619
-  br i1 %641, label %642, label %651
-642:                                              ; preds = %636, %639
-  %643 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %628, i32 2
-  %644 = load ptr, ptr %643, align 8
-  %645 = icmp eq ptr %644, null
-  br i1 %645, label %649, label %646
-646:                                              ; preds = %642
-  %647 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %647(ptr noundef nonnull %644) #11
-  %648 = load i64, ptr %36, align 8
-  br label %649
-649:                                              ; preds = %646, %642
-  %650 = phi i64 [ %648, %646 ], [ %626, %642 ]
-  store ptr null, ptr %643, align 8
-  br label %651
-651:                                              ; preds = %649, %639
-  %652 = phi i64 [ %626, %639 ], [ %650, %649 ]
-  %653 = phi i64 [ %627, %639 ], [ %650, %649 ]
-  %654 = add nuw nsw i64 %628, 1
-  %655 = icmp slt i64 %654, %653
-  br i1 %655, label %625, label %629
-656:                                              ; preds = %629
-  %657 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  %658 = load i64, ptr %657, align 8
-  %659 = getelementptr inbounds %struct.value, ptr %39, i64 %658
-  %660 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %659) #13
-  br label %697
-661:                                              ; preds = %629
-  %662 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %663 = call ptr %662(i64 noundef %619) #11
-  %664 = icmp eq ptr %663, null
-  %665 = getelementptr inbounds nuw i8, ptr %195, i64 16
-  %666 = icmp slt i64 %619, 1
-  %667 = select i1 %664, i1 true, i1 %666
-  br i1 %667, label %697, label %668
-668:                                              ; preds = %661, %693
-  %669 = phi i64 [ %670, %693 ], [ 0, %661 ]
-  %670 = add nuw nsw i64 %669, 1
-  %671 = icmp slt i64 %670, %619
-  %672 = getelementptr inbounds nuw i64, ptr %665, i64 %669
-  %673 = load i64, ptr %672, align 8
-  br i1 %671, label %677, label %685
-674:                                              ; preds = %677
-  %675 = add nuw i64 %678, 1
-  %676 = icmp eq i64 %675, %619
-  br i1 %676, label %685, label %677
-677:                                              ; preds = %668, %674
-  %678 = phi i64 [ %675, %674 ], [ %670, %668 ]
-  %679 = getelementptr inbounds nuw i64, ptr %665, i64 %678
-  %680 = load i64, ptr %679, align 8
-  %681 = icmp eq i64 %680, %673
-  br i1 %681, label %682, label %674
-682:                                              ; preds = %677
-  %683 = getelementptr inbounds %struct.value, ptr %39, i64 %673
-  %684 = call fastcc ptr @copied(ptr noundef nonnull readonly %15, ptr noundef %683) #13
-  br label %688
-685:                                              ; preds = %674, %668
-  %686 = getelementptr inbounds %struct.value, ptr %39, i64 %673
-  %687 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %686) #13
-  br label %688
-688:                                              ; preds = %685, %682
-  %689 = phi ptr [ %684, %682 ], [ %687, %685 ]
-  %690 = icmp eq ptr %689, null
-  br i1 %690, label %691, label %693
-691:                                              ; preds = %688
-  %692 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %692(ptr noundef nonnull %663) #11
-  br label %697
-693:                                              ; preds = %688
-  %694 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %695 = call i32 %694(ptr noundef %663, i64 noundef %669, ptr noundef nonnull %689) #11
-  %696 = icmp eq i64 %670, %619
-  br i1 %696, label %697, label %668
-697:                                              ; preds = %355, %573, %597, %605, %693, %494, %656, %661, %691
-  %698 = phi ptr [ null, %494 ], [ %660, %656 ], [ null, %691 ], [ %663, %661 ], [ %663, %693 ], [ null, %605 ], [ null, %597 ], [ null, %573 ], [ null, %355 ]
-  %699 = load i64, ptr %188, align 8
-  %700 = add nsw i64 %699, -1
-  store i64 %700, ptr %188, align 8
-  %701 = load i64, ptr %36, align 8
-  %702 = icmp sgt i64 %701, 0
-  br i1 %702, label %705, label %703
-703:                                              ; preds = %714, %697
-  %704 = icmp eq ptr %698, null
-  br i1 %704, label %718, label %779
-705:                                              ; preds = %697, %714
-  %706 = phi i64 [ %715, %714 ], [ %701, %697 ]
-  %707 = phi i64 [ %716, %714 ], [ 0, %697 ]
-  %708 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %707, i32 2
-  %709 = load ptr, ptr %708, align 8
-  %710 = icmp eq ptr %709, null
-  br i1 %710, label %714, label %711
-711:                                              ; preds = %705
-  %712 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %712(ptr noundef nonnull %709) #11
-  %713 = load i64, ptr %36, align 8
-  br label %714
-714:                                              ; preds = %705, %711
-  %715 = phi i64 [ %706, %705 ], [ %713, %711 ]
-  store ptr null, ptr %708, align 8
-  %716 = add nuw nsw i64 %707, 1
-  %717 = icmp slt i64 %716, %715
-  br i1 %717, label %705, label %703
-718:                                              ; preds = %703
-  %719 = ptrtoint ptr %195 to i64
-  %720 = ptrtoint ptr %15 to i64
-  %721 = sub i64 %719, %720
-  %722 = ashr exact i64 %721, 3
+  %635 = getelementptr i64, ptr %251, i64 %634
+  %636 = getelementptr i8, ptr %635, i64 32
+  br label %670
+637:                                              ; preds = %250
+  %638 = getelementptr inbounds nuw i8, ptr %251, i64 8
+  %639 = load i64, ptr %638, align 8
+  %640 = getelementptr inbounds i64, ptr %43, i64 %639
+  %641 = load i64, ptr %640, align 8
+  %642 = icmp eq i64 %641, 0
+  br i1 %642, label %645, label %643
+643:                                              ; preds = %637
+  %644 = getelementptr inbounds nuw i8, ptr %251, i64 24
+  br label %670
+645:                                              ; preds = %637
+  %646 = getelementptr inbounds nuw i8, ptr %251, i64 16
+  %647 = load i64, ptr %646, align 8
+  %648 = getelementptr inbounds i64, ptr %15, i64 %647
+  br label %670
+649:                                              ; preds = %250
+  %650 = getelementptr inbounds nuw i8, ptr %251, i64 8
+  %651 = load i64, ptr %650, align 8
+  %652 = getelementptr inbounds i64, ptr %15, i64 %651
+  br label %670
+653:                                              ; preds = %250
+  %654 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  %655 = call i32 %654() #11
+  %656 = icmp eq i32 %655, 0
+  br i1 %656, label %657, label %753
+657:                                              ; preds = %653
+  %658 = add nsw i64 %252, 1
+  %659 = and i64 %658, 15
+  %660 = icmp eq i64 %659, 0
+  br i1 %660, label %661, label %668
+661:                                              ; preds = %657
+  %662 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %663 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 424), align 8
+  %664 = call ptr %662(ptr noundef %663, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %665 = icmp eq ptr %664, null
+  br i1 %665, label %753, label %666
+666:                                              ; preds = %661
+  %667 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %667(ptr noundef nonnull %664) #11
+  br label %668
+668:                                              ; preds = %666, %657
+  %669 = getelementptr inbounds nuw i8, ptr %251, i64 8
+  br label %670
+670:                                              ; preds = %668, %649, %645, %643, %632, %619, %592, %585, %583, %551, %472, %452, %432, %420, %416, %250
+  %671 = phi ptr [ %251, %250 ], [ %669, %668 ], [ %652, %649 ], [ %636, %632 ], [ %624, %619 ], [ %600, %592 ], [ %591, %585 ], [ %584, %583 ], [ %553, %551 ], [ %474, %472 ], [ %454, %452 ], [ %433, %432 ], [ %419, %416 ], [ %423, %420 ], [ %644, %643 ], [ %648, %645 ]
+  %672 = phi i64 [ %252, %250 ], [ %658, %668 ], [ %252, %649 ], [ %252, %632 ], [ %252, %619 ], [ %252, %592 ], [ %252, %585 ], [ %252, %583 ], [ %252, %551 ], [ %252, %472 ], [ %252, %452 ], [ %252, %432 ], [ %252, %416 ], [ %252, %420 ], [ %252, %643 ], [ %252, %645 ]
+  br label %250
+673:                                              ; preds = %250
+  %674 = getelementptr inbounds nuw i8, ptr %251, i64 8
+  %675 = load i64, ptr %674, align 8
+  %676 = load i64, ptr %36, align 8
+  %677 = icmp sgt i64 %676, 0
+  br i1 %677, label %678, label %685
+678:                                              ; preds = %673
+  %679 = getelementptr inbounds nuw i8, ptr %251, i64 16
+  %680 = icmp sgt i64 %675, 0
+  br label %681
+681:                                              ; preds = %707, %678
+  %682 = phi i64 [ %676, %678 ], [ %708, %707 ]
+  %683 = phi i64 [ %676, %678 ], [ %709, %707 ]
+  %684 = phi i64 [ 0, %678 ], [ %710, %707 ]
+  br i1 %680, label %687, label %695
+685:                                              ; preds = %707, %673
+  %686 = icmp eq i64 %675, 1
+  br i1 %686, label %712, label %717
+687:                                              ; preds = %681, %692
+  %688 = phi i64 [ %693, %692 ], [ 0, %681 ]
+  %689 = getelementptr inbounds nuw i64, ptr %679, i64 %688
+  %690 = load i64, ptr %689, align 8
+  %691 = icmp eq i64 %690, %684
+  br i1 %691, label %695, label %692
+692:                                              ; preds = %687
+  %693 = add nuw nsw i64 %688, 1
+  %694 = icmp eq i64 %693, %675
+  br i1 %694, label %698, label %687
+695:                                              ; preds = %687, %681
+  %696 = phi i64 [ 0, %681 ], [ %688, %687 ]
+  %697 = icmp eq i64 %696, %675
+  br i1 %697, label %698, label %707
+698:                                              ; preds = %692, %695
+  %699 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %684, i32 2
+  %700 = load ptr, ptr %699, align 8
+  %701 = icmp eq ptr %700, null
+  br i1 %701, label %705, label %702
+702:                                              ; preds = %698
+  %703 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %703(ptr noundef nonnull %700) #11
+  %704 = load i64, ptr %36, align 8
+  br label %705
+705:                                              ; preds = %702, %698
+  %706 = phi i64 [ %704, %702 ], [ %682, %698 ]
+  store ptr null, ptr %699, align 8
+  br label %707
+707:                                              ; preds = %705, %695
+  %708 = phi i64 [ %682, %695 ], [ %706, %705 ]
+  %709 = phi i64 [ %683, %695 ], [ %706, %705 ]
+  %710 = add nuw nsw i64 %684, 1
+  %711 = icmp slt i64 %710, %709
+  br i1 %711, label %681, label %685
+712:                                              ; preds = %685
+  %713 = getelementptr inbounds nuw i8, ptr %251, i64 16
+  %714 = load i64, ptr %713, align 8
+  %715 = getelementptr inbounds %struct.value, ptr %39, i64 %714
+  %716 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %715) #13
+  br label %753
+717:                                              ; preds = %685
+  %718 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  %719 = call ptr %718(i64 noundef %675) #11
+  %720 = icmp eq ptr %719, null
+  %721 = getelementptr inbounds nuw i8, ptr %251, i64 16
+  %722 = icmp slt i64 %675, 1
+  %723 = select i1 %720, i1 true, i1 %722
+  br i1 %723, label %753, label %724
+724:                                              ; preds = %717, %749
+  %725 = phi i64 [ %726, %749 ], [ 0, %717 ]
+  %726 = add nuw nsw i64 %725, 1
+  %727 = icmp slt i64 %726, %675
+  %728 = getelementptr inbounds nuw i64, ptr %721, i64 %725
+  %729 = load i64, ptr %728, align 8
+  br i1 %727, label %733, label %741
+730:                                              ; preds = %733
+  %731 = add nuw i64 %734, 1
+  %732 = icmp eq i64 %731, %675
+  br i1 %732, label %741, label %733
+733:                                              ; preds = %724, %730
+  %734 = phi i64 [ %731, %730 ], [ %726, %724 ]
+  %735 = getelementptr inbounds nuw i64, ptr %721, i64 %734
+  %736 = load i64, ptr %735, align 8
+  %737 = icmp eq i64 %736, %729
+  br i1 %737, label %738, label %730
+738:                                              ; preds = %733
+  %739 = getelementptr inbounds %struct.value, ptr %39, i64 %729
+  %740 = call fastcc ptr @copied(ptr noundef nonnull readonly %15, ptr noundef %739) #13
+  br label %744
+741:                                              ; preds = %730, %724
+  %742 = getelementptr inbounds %struct.value, ptr %39, i64 %729
+  %743 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %742) #13
+  br label %744
+744:                                              ; preds = %741, %738
+  %745 = phi ptr [ %740, %738 ], [ %743, %741 ]
+  %746 = icmp eq ptr %745, null
+  br i1 %746, label %747, label %749
+747:                                              ; preds = %744
+  %748 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %748(ptr noundef nonnull %719) #11
+  br label %753
+749:                                              ; preds = %744
+  %750 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  %751 = call i32 %750(ptr noundef %719, i64 noundef %725, ptr noundef nonnull %745) #11
+  %752 = icmp eq i64 %726, %675
+  br i1 %752, label %753, label %724
+753:                                              ; preds = %411, %629, %653, %661, %749, %550, %712, %717, %747
+  %754 = phi ptr [ null, %550 ], [ %716, %712 ], [ null, %747 ], [ %719, %717 ], [ %719, %749 ], [ null, %661 ], [ null, %653 ], [ null, %629 ], [ null, %411 ]
+  %755 = load i64, ptr %244, align 8
+  %756 = add nsw i64 %755, -1
+  store i64 %756, ptr %244, align 8
+  %757 = load i64, ptr %36, align 8
+  %758 = icmp sgt i64 %757, 0
+  br i1 %758, label %761, label %759
+759:                                              ; preds = %770, %753
+  %760 = icmp eq ptr %754, null
+  br i1 %760, label %774, label %835
+761:                                              ; preds = %753, %770
+  %762 = phi i64 [ %771, %770 ], [ %757, %753 ]
+  %763 = phi i64 [ %772, %770 ], [ 0, %753 ]
+  %764 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %763, i32 2
+  %765 = load ptr, ptr %764, align 8
+  %766 = icmp eq ptr %765, null
+  br i1 %766, label %770, label %767
+767:                                              ; preds = %761
+  %768 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %768(ptr noundef nonnull %765) #11
+  %769 = load i64, ptr %36, align 8
+  br label %770
+770:                                              ; preds = %761, %767
+  %771 = phi i64 [ %762, %761 ], [ %769, %767 ]
+  store ptr null, ptr %764, align 8
+  %772 = add nuw nsw i64 %763, 1
+  %773 = icmp slt i64 %772, %771
+  br i1 %773, label %761, label %759
+774:                                              ; preds = %759
+  %775 = ptrtoint ptr %251 to i64
+  %776 = ptrtoint ptr %15 to i64
+  %777 = sub i64 %775, %776
+  %778 = ashr exact i64 %777, 3
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #12
   store ptr null, ptr %4, align 8
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %5) #12
   store ptr null, ptr %5, align 8
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %6) #12
   store ptr null, ptr %6, align 8
-  %723 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
-  call void %723(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6) #11
+  %779 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  call void %779(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6) #11
   call void @llvm.lifetime.start.p0(i64 24, ptr nonnull %7) #12
-  %724 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %725 = call ptr %724(i64 noundef range(i64 -1152921504606846976, 1152921504606846976) %722) #11
-  store ptr %725, ptr %7, align 16
-  %726 = getelementptr inbounds nuw i8, ptr %7, i64 8
-  %727 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %728 = ptrtoint ptr %43 to i64
-  %729 = call ptr %727(i64 noundef %728) #11
-  store ptr %729, ptr %726, align 8
-  %730 = getelementptr inbounds nuw i8, ptr %7, i64 16
-  %731 = load ptr, ptr %5, align 8
-  %732 = icmp eq ptr %731, null
-  %733 = load ptr, ptr %4, align 8
-  %734 = select i1 %732, ptr %733, ptr %731
-  store ptr %734, ptr %730, align 16
-  %735 = icmp ne ptr %725, null
-  %736 = icmp ne ptr %729, null
-  %737 = select i1 %735, i1 %736, i1 false
-  br i1 %737, label %738, label %744
-738:                                              ; preds = %718
-  %739 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %740 = getelementptr inbounds nuw i8, ptr %15, i64 104
-  %741 = load ptr, ptr %740, align 8
-  %742 = call ptr %739(ptr noundef %741, ptr noundef nonnull %7, i64 noundef 3, ptr noundef null) #11
-  %743 = load ptr, ptr %7, align 16
-  br label %744
-744:                                              ; preds = %738, %718
-  %745 = phi ptr [ %743, %738 ], [ %725, %718 ]
-  %746 = phi ptr [ %742, %738 ], [ null, %718 ]
-  %747 = icmp eq ptr %745, null
-  br i1 %747, label %750, label %748
-748:                                              ; preds = %744
-  %749 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %749(ptr noundef nonnull %745) #11
-  br label %750
-750:                                              ; preds = %748, %744
-  %751 = load ptr, ptr %726, align 8
-  %752 = icmp eq ptr %751, null
-  br i1 %752, label %755, label %753
-753:                                              ; preds = %750
-  %754 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %754(ptr noundef nonnull %751) #11
-  br label %755
-755:                                              ; preds = %753, %750
-  %756 = icmp eq ptr %746, null
-  br i1 %756, label %763, label %757
-757:                                              ; preds = %755
-  %758 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %758(ptr noundef nonnull %746) #11
-  %759 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
-  %760 = load ptr, ptr %4, align 8
-  %761 = load ptr, ptr %5, align 8
-  %762 = load ptr, ptr %6, align 8
-  call void %759(ptr noundef %760, ptr noundef %761, ptr noundef %762) #11
-  br label %778
-763:                                              ; preds = %755
-  %764 = load ptr, ptr %4, align 8
-  %765 = load ptr, ptr %5, align 8
-  %766 = load ptr, ptr %6, align 8
-  %767 = icmp eq ptr %764, null
-  br i1 %767, label %770, label %768
-768:                                              ; preds = %763
-  %769 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %769(ptr noundef nonnull %764) #11
-  br label %770
-770:                                              ; preds = %768, %763
-  %771 = icmp eq ptr %765, null
-  br i1 %771, label %774, label %772
-772:                                              ; preds = %770
-  %773 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %773(ptr noundef nonnull %765) #11
-  br label %774
-774:                                              ; preds = %772, %770
-  %775 = icmp eq ptr %766, null
-  br i1 %775, label %778, label %776
-776:                                              ; preds = %774
-  %777 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %777(ptr noundef nonnull %766) #11
-  br label %778
-778:                                              ; preds = %757, %774, %776
+  %780 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %781 = call ptr %780(i64 noundef range(i64 -1152921504606846976, 1152921504606846976) %778) #11
+  store ptr %781, ptr %7, align 16
+  %782 = getelementptr inbounds nuw i8, ptr %7, i64 8
+  %783 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %784 = ptrtoint ptr %43 to i64
+  %785 = call ptr %783(i64 noundef %784) #11
+  store ptr %785, ptr %782, align 8
+  %786 = getelementptr inbounds nuw i8, ptr %7, i64 16
+  %787 = load ptr, ptr %5, align 8
+  %788 = icmp eq ptr %787, null
+  %789 = load ptr, ptr %4, align 8
+  %790 = select i1 %788, ptr %789, ptr %787
+  store ptr %790, ptr %786, align 16
+  %791 = icmp ne ptr %781, null
+  %792 = icmp ne ptr %785, null
+  %793 = select i1 %791, i1 %792, i1 false
+  br i1 %793, label %794, label %800
+794:                                              ; preds = %774
+  %795 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %796 = getelementptr inbounds nuw i8, ptr %15, i64 104
+  %797 = load ptr, ptr %796, align 8
+  %798 = call ptr %795(ptr noundef %797, ptr noundef nonnull %7, i64 noundef 3, ptr noundef null) #11
+  %799 = load ptr, ptr %7, align 16
+  br label %800
+800:                                              ; preds = %794, %774
+  %801 = phi ptr [ %799, %794 ], [ %781, %774 ]
+  %802 = phi ptr [ %798, %794 ], [ null, %774 ]
+  %803 = icmp eq ptr %801, null
+  br i1 %803, label %806, label %804
+804:                                              ; preds = %800
+  %805 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %805(ptr noundef nonnull %801) #11
+  br label %806
+806:                                              ; preds = %804, %800
+  %807 = load ptr, ptr %782, align 8
+  %808 = icmp eq ptr %807, null
+  br i1 %808, label %811, label %809
+809:                                              ; preds = %806
+  %810 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %810(ptr noundef nonnull %807) #11
+  br label %811
+811:                                              ; preds = %809, %806
+  %812 = icmp eq ptr %802, null
+  br i1 %812, label %819, label %813
+813:                                              ; preds = %811
+  %814 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %814(ptr noundef nonnull %802) #11
+  %815 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
+  %816 = load ptr, ptr %4, align 8
+  %817 = load ptr, ptr %5, align 8
+  %818 = load ptr, ptr %6, align 8
+  call void %815(ptr noundef %816, ptr noundef %817, ptr noundef %818) #11
+  br label %834
+819:                                              ; preds = %811
+  %820 = load ptr, ptr %4, align 8
+  %821 = load ptr, ptr %5, align 8
+  %822 = load ptr, ptr %6, align 8
+  %823 = icmp eq ptr %820, null
+  br i1 %823, label %826, label %824
+824:                                              ; preds = %819
+  %825 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %825(ptr noundef nonnull %820) #11
+  br label %826
+826:                                              ; preds = %824, %819
+  %827 = icmp eq ptr %821, null
+  br i1 %827, label %830, label %828
+828:                                              ; preds = %826
+  %829 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %829(ptr noundef nonnull %821) #11
+  br label %830
+830:                                              ; preds = %828, %826
+  %831 = icmp eq ptr %822, null
+  br i1 %831, label %834, label %832
+832:                                              ; preds = %830
+  %833 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %833(ptr noundef nonnull %822) #11
+  br label %834
+834:                                              ; preds = %813, %830, %832
   call void @llvm.lifetime.end.p0(i64 24, ptr nonnull %7) #12
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %6) #12
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #12
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
-  br label %779
-779:                                              ; preds = %165, %778, %703
-  %780 = phi ptr [ %169, %165 ], [ null, %778 ], [ %698, %703 ]
+  br label %835
+835:                                              ; preds = %181, %834, %759
+  %836 = phi ptr [ %185, %181 ], [ null, %834 ], [ %754, %759 ]
   call void @llvm.stackrestore.p0(ptr %38)
-  br label %781
-781:                                              ; preds = %779, %30
-  %782 = phi ptr [ %34, %30 ], [ %780, %779 ]
-  ret ptr %782
+  br label %837
+837:                                              ; preds = %835, %30
+  %838 = phi ptr [ %34, %30 ], [ %836, %835 ]
+  ret ptr %838
 }
 define internal noundef ptr @renew() #2 {
   %1 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8

@@ -26,6 +26,7 @@ from ...lang.support.files import read_text
 from ...lang.support.records import dataclass
 from ..jit import compiler, tiering
 from ..jit.compiler import address_of
+from .run_state import MovedArray
 
 # ---------------------------------------------------------------------------------------------------- addresses of the host
 #
@@ -134,8 +135,9 @@ def _is_as_expected(layout: dict[str, int], array: Any) -> bool:
         return False
     if word(at + layout["base"]) != (None if array.base is None else id(array.base)):
         return False
-    pair = (array, None)
-    if word(id(pair) + layout["items"]) != at:
+    pair, cell = (array, None), MovedArray([array])
+    items = word(id(cell) + layout["items"])
+    if word(id(pair) + layout["items"]) != at or items is None or word(items) != at:
         return False
     shape, strides = word(at + layout["shape"]), word(at + layout["strides"])
     if not array.ndim:

@@ -217,6 +217,28 @@ def _single_or_tuple(values: Sequence[Any]) -> Any:
     return tuple(values) if len(values) > 1 else values[0] if values else None
 
 
+def copied_out(results: Mapping[str, tuple[Any, str, object]]) -> dict[str, NumArray]:
+    """Results by name, each copied into the array that is given for it, which is called so in messages; all fit or none is
+    written.
+
+    TypeError: no NumPy array.  ValueError: another element type or shape, items that are not in rows, or a read-only array."""
+    for result, what, target in results.values():
+        if not isinstance(target, np.ndarray):
+            raise TypeError(f"{what} is a NumPy array for the result, not {type(target).__name__}")
+        for part in ("dtype", "shape"):
+            wanted, given = getattr(result, part), getattr(target, part)
+            if wanted != given:
+                raise ValueError(f"{what} has {part} {given}, and the result {wanted}")
+        if not target.flags.c_contiguous or not target.flags.writeable:
+            raise ValueError(f"{what} is {'read-only' if target.flags.c_contiguous else 'not contiguous in rows'}")
+    written: dict[str, NumArray] = {}
+    for name, (result, _, target) in results.items():
+        assert isinstance(target, np.ndarray)
+        np.copyto(target, result)
+        written[name] = target
+    return written
+
+
 # ---------------------------------------------------------------------------------------------------- arrays
 #
 # Python values as arrays, without copying where the memory can be shared.

@@ -29,7 +29,7 @@ from ...typechecker.elements import Kind
 from ..execution.stored_plans import cores
 from ..pipeline import Session
 from ..pipeline_types import Checked
-from .evaluating import E, as_array, for_caller, require_element_types, require_kinds, with_source_lines
+from .evaluating import E, as_array, copied_out, for_caller, require_element_types, require_kinds, with_source_lines
 
 # ---------------------------------------------------------------------------------------------------- errors
 #
@@ -154,6 +154,7 @@ class Function(Generic[R]):
 
     It is typed by its results: `rho.compile(text, returns=numpy.float64)` is a `Function[rho.Array[numpy.float64]]`, and
     `returns=(numpy.float64, numpy.int64)` says a pair of arrays; without `returns` the elements may be any.
+    `out`: an array of the result's element type and shape (of a tuple a tuple), into which the result is written at the end.
     Raises `rho.Rejected` where the types do not fit (a TypeError for values that are not arrays, and for two arguments of a
     function without `⍺`), `rho.RunFailed` where a run-time check fails; both carry `.diagnostics`."""
 
@@ -176,15 +177,17 @@ class Function(Generic[R]):
         """A function is pickled and copied as its text and session, without its prepared plans."""
         return compile_text, (self.text, self._session, self._returns)
 
-    def __call__(self, *arguments: object) -> R:
+    def __call__(self, *arguments: object, out: object = None) -> R:
         try:
             result: R = self._latest(*arguments)
-            return result if result is not NOT_APPLICABLE else self._call(arguments)
+            if result is NOT_APPLICABLE:
+                result = self._call(arguments)
+            return result if out is None else self._copied(result, out)
         except RhoError as error:
             rejected = self._rejection(arguments) if isinstance(error, RunFailed) and any(self._patterns.values()) else None
             shown = rejected or _in_caller_text(error, self._caller_text, self._sources)
             raise shown.with_traceback(None) from None
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise for_caller(error) from error.__cause__
         except ImportError:
             if sys.meta_path is not None:
@@ -202,6 +205,15 @@ class Function(Generic[R]):
         result = ready.use(lambda prepared: ready.run(prepared, arguments, arrays))
         self._latest = ready.links.latest
         return result
+
+    def _copied(self, result: Any, out: object) -> Any:
+        """The array of `out` with the result, or its tuple with the results."""
+        if not isinstance(result, tuple):
+            return copied_out({"": (result, "out", out)})[""]
+        if not isinstance(out, tuple) or len(out) != len(result):
+            raise TypeError(f"out is a tuple of {len(result)} arrays for the results")
+        rows = enumerate(zip(result, out, strict=True))
+        return tuple(copied_out({str(n): (item, f"out[{n}]", target) for n, (item, target) in rows}).values())
 
     def _rejection(self, arguments: tuple[object, ...]) -> Rejected | None:
         """What a check finds in arguments of just these shapes, where the function was checked for all."""

@@ -8,17 +8,21 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 import numpy as np
 
 from ...backend import bind_shapes, execute, plan
+from ...backend.cpu.backend import CpuBackend
 from ...backend.io.reading import check_declared, is_any_value, located
 from ...backend.schedule.plan.plan import Device, ExecutionPlan as StoredPlan
 from ...backend.schedule.single_device import HOME, Detail
-from ...backend.vm.values import kind_of_dtype
+from ...backend.vm.run_state import MovedArray, OutputValue, ResidentValue, pooled_empty
+from ...backend.vm.values import NUMPY_NAMES, kind_of_dtype
 from ...lang.bind.directives import OBJECTIVES
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
+from ...lang.support import processes
 from ...lang.support.records import cached_property, dataclass, replace
 from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, ColumnFormat
@@ -37,7 +41,7 @@ from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 from ..execution.stored_plans import cores, read_plan
 from ..pipeline import Session
 from ..pipeline_types import Checked
-from .evaluating import as_array, for_caller, locating_errors, require_accepted, with_source_lines
+from .evaluating import as_array, copied_out, for_caller, locating_errors, require_accepted, with_source_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -283,16 +287,98 @@ class Bounds:
         return self._number("memory")
 
 
+class ResidentArray:
+    """An array that stays in memory between runs: an output of a run that was told to `keep` it, or a copy of any array.
+
+    Given to a run as an input it is neither copied nor sent to a device that has it; what a run sends stays there for the next.
+    `numpy.asarray(resident)` is a copy.  It may be given to any number of runs, unless it was moved."""
+
+    __slots__ = ("_is_moved", "_value")
+
+    def __init__(self, array: object) -> None:
+        if isinstance(array, ResidentValue):
+            self._value: ResidentValue | None = array
+        else:
+            given, kind = as_array(array, "what is to be resident")
+            copy = pooled_empty(given.shape, given.dtype)
+            copy[...] = given
+            self._value = ResidentValue(kind, given.shape, [(CpuBackend(), None, copy)])
+        self._is_moved = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of its axes."""
+        return self._present.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its elements."""
+        return np.dtype(NUMPY_NAMES[self._present.kind])
+
+    def move(self) -> ResidentArray:
+        """The same array, which the next run may write its results over; this one and that can then be used no more.
+
+        ValueError: it was moved before."""
+        moved = ResidentArray(self._taken())
+        moved._is_moved = True
+        return moved
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("a resident array is copied: later runs may write over it")
+        return np.array(self._present.on_host(), dtype)
+
+    def __repr__(self) -> str:
+        if self._value is None:
+            return "<rho resident: moved>"
+        axes = " ".join(map(str, self.shape))
+        return f"<rho resident: {self._value.kind.value}{f'[{axes}]' if axes else ''}>"
+
+    @property
+    def _present(self) -> ResidentValue:
+        if self._value is None:
+            raise ValueError("a run that took this array may have written over it, as it was moved: use the result of that run")
+        return self._value
+
+    def _taken(self) -> ResidentValue:
+        with _MOVING:
+            value, self._value = self._present, None
+        return value
+
+    def _leaves(self, array: Any) -> bool:
+        """Let go of a moved array; was it this one, which nobody else has then?"""
+        value = self._taken()
+        is_same = value.pieces[0][2] is array
+        value.pieces.clear()
+        return is_same
+
+    @staticmethod
+    def _of(shown: OutputValue) -> ResidentArray:
+        value = shown.value
+        if not isinstance(value, ResidentValue):
+            value = ResidentValue(shown.kind, value.shape, [(_HOST, None, value)])
+        return ResidentArray(value)
+
+
+NO_RESIDENTS: Final[Mapping[str, ResidentArray]] = MappingProxyType({})
+_NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
+_NO_TARGETS: Final[Mapping[str, object]] = MappingProxyType({})
+_HOST: Final = CpuBackend()
+_MOVING: Final = processes.lock()
+
+
 class Result(Mapping[str, "NDArray[Any]"]):
-    """The outputs of a run by name, as arrays; `printed` are the texts that were printed, in order.
+    """The outputs of a run by name, as arrays; `printed` are the texts that were printed, in order, `resident` the outputs that
+    the run was told to `keep`.
 
     `json.dumps(result, default=rho.plain)` writes it as JSON.  It is a data frame to whoever reads Arrow's C interface, as
     `pandas.DataFrame.from_arrow(result)` and `pyarrow.table(result)` do: each output is a column."""
 
     def __init__(
-        self, outputs: Mapping[str, NDArray[Any]], printed: tuple[str, ...], forms: Mapping[str, ColumnFormat] | None = None
+        self, outputs: Mapping[str, NDArray[Any]], printed: tuple[str, ...], forms: Mapping[str, ColumnFormat] | None = None,
+        resident: Mapping[str, ResidentArray] | None = None,
     ) -> None:  # fmt: skip
-        self._outputs, self.printed, self._forms = dict(outputs), printed, forms or {}
+        self._outputs, self.printed, self._forms, self.resident = dict(outputs), printed, forms or {}, resident or NO_RESIDENTS
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._outputs[name]
@@ -304,11 +390,11 @@ class Result(Mapping[str, "NDArray[Any]"]):
         return len(self._outputs)
 
     def __repr__(self) -> str:
-        return f"rho.Result({', '.join(self._outputs)}; {len(self.printed)} printed)"
+        return f"rho.Result({', '.join([*self._outputs, *self.resident])}; {len(self.printed)} printed)"
 
     def select(self, *names: str) -> Result:
         """The result with these outputs alone, in this order.  KeyError: there is no such output."""
-        return Result({name: self._outputs[name] for name in names}, self.printed, self._forms)
+        return Result({name: self._outputs[name] for name in names}, self.printed, self._forms, self.resident)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The outputs as columns, by pyarrow (the extra `parquet`); dates of `output day as date` are dates.
@@ -427,14 +513,19 @@ class Program:
                 raise TypeError(f"{name} is {known[name]} by the arrays that are given, and {number} as it is given")
         return bound
 
-    def run(self, *, plan: object = None, cluster: object = None, **values: object) -> Result:
+    def run(
+        self, *, plan: object = None, cluster: object = None, keep: object = None, out: object = None, **values: object
+    ) -> Result:  # fmt: skip
         """Run on arrays by input name and numbers by param name; inputs that are not given are read from their files.
 
         `plan`: a `rho.Plan` for these sizes, to run in place of one for this machine's processors (Refused, SCH301: it is for
         other sizes or another program; SCH104: its devices are not here, and it is not `plan.simulated()`).
         `cluster`: a `rho.Cluster` on whose workers it runs, by a plan for them (RunFailed, E710: they were lost).
+        `keep`: outputs that stay in memory for later runs, as `rho.ResidentArray` in the result's `resident`; `{"w2": "w"}`
+        names w2 there w.  `out`: arrays by output name, into which results are written once the run has succeeded.
 
-        TypeError: an unknown name, or a value that is not an array.  Refused: sizes or element types that do not fit, guards,
+        TypeError: an unknown name, or a value that is not an array.  ValueError: an array of `out` does not fit, or a resident
+        array was moved.  Refused: sizes or element types that do not fit, guards,
         bounds.  RunFailed: a run-time check.  Inputs are not written to, results share no memory with them."""
         try:
             if plan is not None and not isinstance(plan, Plan):
@@ -445,6 +536,11 @@ class Program:
                 cluster, values = None, {**values, "cluster": cluster}
             if plan is not None and cluster is not None:
                 raise TypeError("a cluster has plans of its own: give a plan or a cluster")
+            if keep is not None or out is not None:
+                names, targets = self._names_to_keep(keep, values), self._targets(out, values)
+                if names or targets:
+                    with locating_errors(self._checked.sources):
+                        return self._run(values, plan, cluster, names, targets)
             if self._latest is not None and plan is None and cluster is None and self._is_typed(values):
                 try:
                     outputs = self._latest.run_named(values)
@@ -463,7 +559,36 @@ class Program:
         if option not in names:
             raise TypeError(f"{option} is {wanted}, not {type(value).__name__}")
 
-    def _run(self, values: Mapping[str, object], given: Plan | None, cluster: Cluster | None) -> Result:
+    def _is_entry(self, name: str) -> bool:
+        return name in {entry.name for entry in self._core.inputs} | {param.name for param in self._core.params}
+
+    def _names_to_keep(self, keep: object, values: dict[str, object]) -> Mapping[str, str]:
+        """By output, the name of its resident array.  TypeError: `keep` names no outputs."""
+        if keep is None or self._is_entry("keep"):  # that is another's value
+            values.update({} if keep is None else {"keep": keep})
+            return {}
+        names: Any = keep.split() if isinstance(keep, str) else keep
+        outputs = [entry.name for entry in self._core.outputs]
+        if not isinstance(names, (Mapping, Sequence, set, frozenset)) or not all(
+            name in outputs for name in names
+        ) or (isinstance(names, Mapping) and not all(isinstance(name, str) for name in names.values())):
+            raise TypeError(f"keep is names of outputs, of {', '.join(outputs) or 'which there are none'}, not {keep!r}")
+        return dict(names) if isinstance(names, Mapping) else {name: name for name in names}
+
+    def _targets(self, out: object, values: dict[str, object]) -> Mapping[str, object]:
+        """By output, the array that it is written into.  TypeError: `out` names no outputs."""
+        if out is None or self._is_entry("out"):
+            values.update({} if out is None else {"out": out})
+            return {}
+        outputs = [entry.name for entry in self._core.outputs]
+        if not isinstance(out, Mapping) or not all(name in outputs for name in out):
+            raise TypeError(f"out is arrays by the names of outputs, of {', '.join(outputs) or 'which there are none'}")
+        return out
+
+    def _run(
+        self, values: Mapping[str, object], given: Plan | None, cluster: Cluster | None, keep: Mapping[str, str] = _NO_NAMES,
+        out: Mapping[str, object] = _NO_TARGETS,
+    ) -> Result:  # fmt: skip
         core = self._core
         params, arrays = self._params(values), dict(self._defaults) | self._arrays(values)
         absent = [entry for entry in core.data if entry.name not in arrays]
@@ -477,28 +602,47 @@ class Program:
         shapes = {name: array.shape for name, array in arrays.items()} | {name: file.shape for name, file in files.items()}
         shapes = common_widths(core, shapes)
         files = {name: replace(file, shape=shapes[name]) for name, file in files.items()}
-        bound, cpu_plan = self._cached_plan(shapes, params)
+        resident = {name: value for name, value in values.items() if isinstance(value, ResidentArray)}
+        is_local = given is None and cluster is None
+        moved = frozenset([name for name, one in resident.items() if one._is_moved and self._may_write(name, one) and is_local])
+        bound, cpu_plan = self._cached_plan(shapes, params, moved)
         if given is not None:
             cpu_plan = self._checked_plan(given, bound)
+        has_cards = given is not None and not given.simulate and any(one.backend != "cpu" for one in cpu_plan.devices)
         if absent and cluster is None:
             arrays |= read_inputs(with_only_inputs(core, absent), files, bound.sizes)
-        arrays = {name: pad_text_rows(array, shapes[name]) for name, array in arrays.items()}
         for entry in core.inputs:
-            if entry.name in arrays:
+            if isinstance(one := arrays.get(entry.name), ResidentValue):
+                stays = has_cards and is_any_value(core.types[entry.value]) and one.shape == shapes[entry.name]
+                if not stays or one.kind is not core.types[entry.value].element.kind:
+                    arrays[entry.name] = one.on_host()
+            if entry.name in arrays and not isinstance(arrays[entry.name], ResidentValue):
+                arrays[entry.name] = pad_text_rows(arrays[entry.name], shapes[entry.name])
                 self._check_values(entry, arrays[entry.name], bound.sizes)
+        left_alone = [name for name, one in resident.items() if one._is_moved and one._leaves(arrays[name])]
+        arrays |= {name: MovedArray([arrays.pop(name)]) for name in left_alone if name in moved}
         if cluster is not None:
             results = self._run_on_cluster(cluster.connection, bound, arrays, files)
         else:
-            results = execute(cpu_plan, bound, arrays, simulated=given is not None and given.simulate)
-        outputs = {name: shown.value for name, shown in results.outputs.items()}
+            simulated = given is not None and given.simulate
+            results = execute(cpu_plan, bound, arrays, simulated=simulated, keep=frozenset(keep) if has_cards else frozenset())
+        outputs = {name: shown.value for name, shown in results.outputs.items() if name not in keep}
+        left = {keep[name]: ResidentArray._of(shown) for name, shown in results.outputs.items() if name in keep}
+        outputs |= copied_out({name: (outputs[name], f"out[{name!r}]", target) for name, target in out.items()})
         if not results.printed:
-            if given is None and cluster is None and self._is_typed(values):
+            if is_local and not left and self._is_typed(values):
                 from ...backend.vm.executor import signature_of
 
                 self._latest = signature_of(cpu_plan)
-            return Result(outputs, (), self._forms)
-        outcome = outcome_of(core, [shown.value for shown in results.printed], outputs)
-        return Result(outputs, tuple(shown.text() for shown in outcome.printed), self._forms)
+            return Result(outputs, (), self._forms, left)
+        every = {name: shown.value for name, shown in results.outputs.items() if name not in keep}
+        outcome = outcome_of(core, [shown.value for shown in results.printed], every)
+        return Result(outputs, tuple(shown.text() for shown in outcome.printed), self._forms, left)
+
+    def _may_write(self, name: str, moved: ResidentArray) -> bool:
+        """May a run write over a moved array that it gets as this input?"""
+        declared = next(self._core.types[entry.value] for entry in self._core.inputs if entry.name == name)
+        return bool(declared.shape) and declared.element.kind is moved._present.kind is not Kind.CHAR
 
     @cached_property
     def _forms(self) -> Mapping[str, ColumnFormat]:
@@ -507,13 +651,15 @@ class Program:
 
     # ------------------------------------------------------------------------------------------------
 
-    def _cached_plan(self, shapes: Mapping[str, tuple[int, ...]], params: Mapping[str, int]) -> tuple[Any, Any]:
+    def _cached_plan(
+        self, shapes: Mapping[str, tuple[int, ...]], params: Mapping[str, int], moved: frozenset[str]
+    ) -> tuple[Any, Any]:  # fmt: skip
         """The program with its sizes bound and guards checked, and its plan; cached, since `execute` prepares each once."""
-        key = (tuple(sorted(shapes.items())), tuple(sorted(params.items())))
+        key = (tuple(sorted(shapes.items())), tuple(sorted(params.items())), moved)
         planned = self._plans.get(key)
         if planned is None:
             bound = bind_shapes(self._core, shapes, params)
-            planned = bound, plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
+            planned = bound, plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS, moved=moved)
             self._session.require_memory(planned[1], self._core, bound, self._checked.sources, self._checked.source)
             while len(self._plans) >= MOST_PLANS:
                 self._plans.pop(next(iter(self._plans)), None)
@@ -604,13 +750,15 @@ class Program:
         arrays: dict[str, Any] = {}
         for entry in self._core.inputs:
             if entry.name in values:
-                with located(f"the input {entry.name}", entry.span):
-                    array, kind = as_array(values[entry.name], f"the input {entry.name}", entry.reading)
+                if isinstance(given := values[entry.name], ResidentArray):
+                    arrays[entry.name], kind = given._present, given._present.kind
+                else:
+                    with located(f"the input {entry.name}", entry.span):
+                        arrays[entry.name], kind = as_array(given, f"the input {entry.name}", entry.reading)
                 declared = self._core.types[entry.value].element.kind
                 if not _accepts(kind, declared):
                     message = f"the input {entry.name} has elements of type {kind.value}, not {declared.value}"
                     raise Refused([Diagnostic(Code.E706, message, entry.span)])
-                arrays[entry.name] = array
         return arrays
 
     def _check_values(self, entry: CoreInput, array: Any, sizes: Mapping[SizeVariable, int]) -> None:

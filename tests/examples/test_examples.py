@@ -38,7 +38,7 @@ def table(name: str) -> np.ndarray[Any, Any]:
 def test_every_example_is_tested_and_prints() -> None:
     tested = {"black_scholes", "kmeans", "life", "mandelbrot", "pagerank", "pca", "pi", "readings", "regression", "sales",
               "sobel", "sunspots",
-              "text_statistics", "digits", "letters", "portfolio"}  # fmt: skip
+              "text_statistics", "digits", "digits_step", "letters", "portfolio"}  # fmt: skip
     assert {p.stem for p in EXAMPLES.glob("*.rho")} == tested
 
 

@@ -20,6 +20,21 @@ def test_digits_are_read() -> None:
     assert outputs["held"] >= 0.97
 
 
+def test_digits_are_learnt_with_a_state_that_stays() -> None:
+    """Steps from Python, of states that are moved, have the bits of steps of arrays."""
+    step, digits = rho.load(DATA.parent / "digits_step.rho"), np.load(DATA / "digits.npy")
+    rng = np.random.default_rng(1)
+    start = {"w": rng.normal(0, 0.1, (64, 16)), "b": np.zeros(16), "v": rng.normal(0, 0.1, (16, 10)), "c": np.zeros(10)}
+    state, arrays = {name: rho.ResidentArray(array) for name, array in start.items()}, dict(start)
+    for _ in range(20):
+        result = step.run(batch=digits, keep={name + "2": name for name in start}, **{n: s.move() for n, s in state.items()})
+        right = step.run(batch=digits, **arrays)
+        state, arrays = dict(result.resident), {name: right[name + "2"] for name in start}
+        assert result["loss"] == right["loss"]
+    assert all(np.asarray(state[name]).tobytes() == arrays[name].tobytes() for name in start)
+    assert right["loss"] < 1.7
+
+
 def test_letters_are_learnt() -> None:
     loss = run("letters", "--set", "rounds=2")["loss"]
     assert loss.shape == (3,)
