@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .execution.outcome import Outcome
     from .execution.run_request import RunRequest
     from .execution.scheduling import Scheduling
+    from .pipeline_types import TileWorkers
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -143,6 +144,12 @@ class Session:
         taken = file_memory(bound, request, files)
         limited = scheduling is None or request.limits.memory is not None or not scheduling.is_held_elsewhere
         allowed = exceeded_memory(local_plan, request.limits.memory, taken) if limited else None  # else by the profile's devices
+        dealing = scheduling.cluster if scheduling is not None and scheduling.may_deal_tiles and files else None
+        if dealing is not None and request.limits.memory is None:
+            from .execution.clusters import fleet_memory
+
+            fleet = fleet_memory(dealing)
+            allowed = None if fleet is None else exceeded_memory(local_plan, fleet, taken)
         if allowed is not None and any("∂" in to_glyphs(source).text for source in core.sources):
             few = self.check(checked.source, checkpoints=True)
             if few.core is not None and len(few.core.recomputed) > len(core.recomputed):
@@ -150,6 +157,7 @@ class Session:
         stored, runs = None, not full
         scratch: tuple[Scratch, ...] = ()
         streaming: Streaming | None = None
+        workers: TileWorkers | None = None
         staged: StagedPlan | None = None
         if scheduling is not None:
             from .execution.scheduling import PlanPurpose
@@ -164,10 +172,17 @@ class Session:
             try:
                 if stored is not None and scheduling is not None and scheduling.asks_devices:
                     raise requires_this_machine(stored)
-                elsewhere = scheduling is not None and (scheduling.asks_devices or scheduling.plan is not None)
+                elsewhere = dealing is None and scheduling is not None and (scheduling.asks_devices or bool(scheduling.plan))
                 if stored is None and (core.schedules or request.sizes or elsewhere):
                     raise CannotStream(bound.graph.phases[0], "")
-                stream_request = stream_request_of(request, core, allowed, stored, runs=runs)
+                if dealing is not None:
+                    from .execution.clusters import tile_workers
+
+                    written = {entry.name: request.outputs.get(entry.name, f"{entry.name}.npy") for entry in core.outputs}
+                    workers = tile_workers(dealing, core, files, written, request.limits.memory)
+                    device = workers.devices[0].device
+                    allowed = min(one.device.memory for one in workers.devices if one.device.memory is not None)
+                stream_request = stream_request_of(request, core, allowed, stored, workers, runs=runs)
                 bound_program, steps = bound, Detail.FULL if full else Detail.STEPS
                 local_plan, planned, stages = plan_in_tiles(core, bound, files, stream_request, device, texts, steps)
                 bound, scratch, streaming, taken = planned.bound, planned.scratch, planned, FileMemory()
@@ -177,7 +192,7 @@ class Session:
         check_time(candidate, request.limits.seconds)
         loaded = LoadedProgram(
             checked, core, request, files, bound, local_plan, file_bytes=taken.bytes, scratch=scratch, streaming=streaming,
-            staged=staged,
+            staged=staged, workers=workers,
         )  # fmt: skip
         if loaded.streams or (scheduling is None and not core.schedules):
             return loaded
@@ -214,10 +229,11 @@ class Session:
 
             if engine is Engine.REFERENCE:
                 require_one_run(loaded, "the reference interpreter")
-            if loaded.staged is not None:
-                loaded = run_selection_stages(loaded, observe)
-            stores = stores_of(loaded)
-            values = values_of(loaded, stores)
+            if loaded.workers is None:
+                if loaded.staged is not None:
+                    loaded = run_selection_stages(loaded, observe)
+                stores = stores_of(loaded)
+                values = values_of(loaded, stores)
         elif loaded.files and (engine is Engine.REFERENCE or not loaded.stored):
             from .execution.loading import read_inputs
 
@@ -237,7 +253,11 @@ class Session:
         from ..backend import execute
 
         try:
-            if loaded.remote_runner is not None and loaded.stored:
+            if loaded.workers is not None:
+                from .execution.streaming import run_on_workers
+
+                results = run_on_workers(loaded, observe)
+            elif loaded.remote_runner is not None and loaded.stored:
                 from .execution.clusters import run_remotely
 
                 results = run_remotely(loaded, values, observe)
@@ -256,7 +276,12 @@ class Session:
             raise
         printed = [shown.value for shown in results.printed]
         outputs = {name: shown.value for name, shown in results.outputs.items()}
-        return outcome_of(core, printed, outputs, plan_summary(loaded.plan, results.held, loaded.file_bytes))
+        summary = plan_summary(loaded.plan, results.held, loaded.file_bytes)
+        if results.tiles:
+            named = ("passes", "tiles", "read_bytes")
+            counts = {str(device): dict(zip(named, one, strict=True)) for device, one in results.tiles.items()}
+            summary["tiles"] = counts
+        return outcome_of(core, printed, outputs, summary)
 
     def folder_of(self, source: Source) -> str:
         """The folder that relative paths in a program start from."""

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from ..backend.graph.bind_sizes import BoundGraph
     from ..backend.io.external_arrays import StoredInput, StoredOutput
     from ..backend.schedule.plan.plan import Device, ExecutionPlan
-    from ..backend.schedule.streams.stream_planning import Scratch, SelectionStage, Streaming, Target
+    from ..backend.schedule.streams.stream_planning import Scratch, SelectionStage, Streaming, Target, TileDevice
     from ..backend.streams.spill import SelectedRows
     from ..backend.vm.run_state import Observer, RunResults
     from ..typechecker.core.blocks import Core
+    from .execution.clusters import ClusterConnection
     from .execution.loading import InputFile
     from .execution.run_request import RunRequest
     from .execution.stored_plans import StoredPlan
@@ -81,13 +82,24 @@ class Engine(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class TileWorkers:
+    """The devices of a cluster that tiles are dealt to, home first; the inputs whose files all see, and what only home has."""
+
+    connection: ClusterConnection
+    devices: tuple[TileDevice, ...]
+    inputs: Mapping[str, StoredInput]
+    undivided: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class StreamRequest:
     """What to plan in tiles: within `limit` bytes of memory, with the outputs in `sinks` written to files; with the tiles of
-    `stored_plan` if that is given."""
+    `stored_plan`, on the devices of `workers`, if they are given."""
 
     limit: int
     sinks: Mapping[str, Target]
     stored_plan: StoredPlan | None = None
+    workers: TileWorkers | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +122,7 @@ class LoadedProgram:
     `warnings`: of directives.
     `remote_runner`: runs the plan on a cluster; None: this process runs it.
     `scratch`: values that are sorted in temporary files.
-    `streaming`: what a plan in tiles was made for.
+    `streaming`: what a plan in tiles was made for, `workers`: the devices that run tiles beside this process.
     `staged`: sizes in `bound` are the most that masks can select, and become known stage by stage.
     `mask_selections`: by name, the items that stages have selected so far.
     `stored`: by name, inputs that devices read and outputs that they write in place."""
@@ -127,6 +139,7 @@ class LoadedProgram:
     remote_runner: RemoteRunner | None = None
     scratch: tuple[Scratch, ...] = ()
     streaming: Streaming | None = None
+    workers: TileWorkers | None = None
     staged: StagedPlan | None = None
     mask_selections: Mapping[str, SelectedRows] | None = None
     stored: Mapping[str, StoredInput | StoredOutput] = field(default_factory=dict)

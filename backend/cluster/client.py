@@ -15,17 +15,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from fractions import Fraction
 from time import sleep
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
-from ...lang.diagnostics.model import RunFailed
+from ...lang.diagnostics.model import RhoError, RunFailed
 from ...lang.support import files
 from ...lang.support.records import cached_property, replace
+from ...lang.syntax.source import Span
 from ..devices.profile import CostTable, Profile
 from ..distributed.buffers import QueueClock
 from ..graph.bind_sizes import BoundGraph
 from ..io.external_arrays import Fingerprint, StoredInput, StoredOutput, fingerprint_of
-from ..schedule.plan.plan import ExecutionPlan
+from ..io.row_sinks import RandomAccessSink
+from ..schedule.plan.plan import DeviceId, ExecutionPlan
 from ..schedule.program_facts.partitioning import stored_on, stores_of
+from ..streams.stream_executor import SharedPass
 from ..vm.executor import execute_plan
 from ..vm.run_state import Observer, RunResults
 from .cluster_profile import (
@@ -37,6 +40,7 @@ from .cluster_profile import (
     measure,
     profile_of,
     profile_of_members,
+    threads_of,
     with_store,
     worker_devices,
 )
@@ -202,9 +206,152 @@ class RunAttempt:
             self.transport.halt()
 
 
+# ---------------------------------------------------------------------------------------------------- tiles on workers
+#
+# A run in tiles, from home: workers are acquired for all of it.  In each pass of which they have a share they read their rows of
+# the inputs, and write theirs of the outputs, if all see these files.  Partial results and rows for home's memory and temporary
+# files are messages.
+
+class TiledAttempt:
+    """A block in which home has the workers of a run in tiles (`stream_executor.OtherDevices`).
+
+    Raises Lost: a worker is."""
+
+    def __init__(self, client: ClusterClient, title: str) -> None:
+        """`title`: of the program, on the dashboard."""
+        self.client, self.every, self.title = client, client.workers, title
+        self.name = secrets.token_hex(8)
+        self.workers: list[Worker] = []
+        self.known: dict[str, set[str]] = {}
+        """The programs that each worker has, by its address."""
+        self.program: Mapping[str, Any] = {}
+        self.stored: Mapping[str, StoredInput] = {}
+        self.undivided: Collection[str] = ()
+        self.shared: SharedPass | None = None
+        self.working: list[Worker] = []
+        """The workers of the present pass."""
+        self.passes = 0
+        self.error: RhoError | None = None
+        """Why home could not take what came."""
+        self.read: dict[DeviceId, tuple[int, int, int]] = {}
+        """As `TiledFiles.read`, of the workers."""
+        self.sinks: Mapping[str, RandomAccessSink] = {}
+        """The outputs that workers write in the present pass."""
+        self.forget: Callable[[], None] | None = None
+
+    def __enter__(self) -> TiledAttempt:
+        self.client.one_run.acquire()
+        self.every.running = self
+        try:
+            for process, member in sorted(enumerate(self.client.members, 1), key=lambda one: one[1].address):
+                worker = self.every.connect(member, Process(process))
+                self.workers.append(worker)
+                (has,) = self.every.ask([worker], MessageKind.LEASE)
+                self.known[member.address] = {*has["programs"]}
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self.every.running = None
+        clean = error is None or isinstance(error, RunFailed)
+        if self.forget is not None and not clean:
+            self.forget()
+        for worker in self.workers:
+            if clean:
+                with suppress(Lost):
+                    worker.connection.send(MessageKind.STOP, {"run": self.name})
+                    worker.connection.send(MessageKind.RELEASE)
+            elif worker.lost is None:
+                self.every.drop(worker.member.address)
+        self.client.one_run.release()
+
+    def use(self, program: Mapping[str, Any], stored: Mapping[str, StoredInput], undivided: Collection[str]) -> None:
+        """The passes that follow are of this program (`stream_shipment`), with the files of its inputs; `undivided`: the inputs
+        and outputs that only home has."""
+        self.program, self.stored, self.undivided = program, stored, undivided
+
+    def begin(self, shared: SharedPass, sinks: Mapping[str, Any]) -> None:
+        step, digest = shared.step, self.program["digest"]
+        shares = [share for share in step.shares if share.device in self.client.devices]
+        by_address = {worker.member.address: worker for worker in self.workers}
+        self.working = [by_address[self.client.devices[share.device].address] for share in shares]
+        if new := [worker for worker in self.working if digest not in self.known[worker.member.address]]:
+            self.every.ask(new, MessageKind.LOAD, self.program)
+            for worker in new:
+                self.known[worker.member.address].add(digest)
+        self.shared, self.error = shared, None
+        self.passes += 1
+        operands = shared.operands()
+        written = {n: one for n, one in sinks.items() if isinstance(one, RandomAccessSink) and n not in self.undivided}
+        facts = {
+            "run": self.name, "pass": self.passes, "digest": digest, "phases": step.phases, "results": step.results,
+            "rows": step.rows, "tiles": step.tiles, "depth": step.depth, "operands": [*operands],
+            "inputs": {name: one.facts() for name, one in self.stored.items()},
+            "outputs": {name: StoredOutput(one, NOWHERE, one.temporary).facts() for name, one in written.items()},
+        }  # fmt: skip
+        for worker, share in zip(self.working, shares, strict=True):
+            worker.done = None
+            threads = threads_of(self.client.members, worker.member)
+            with_share = {**facts, "share": [share.first, share.stop], "device": share.device, "threads": threads}
+            try:
+                worker.connection.send(MessageKind.TILES, with_share, [*operands.values()])
+            except Lost as lost:
+                raise worker.explained(lost) from None
+        self.sinks = written
+
+    def check(self) -> None:
+        for worker in self.working:
+            said = worker.done or {}
+            if worker.lost is not None:
+                raise worker.lost
+            if "fault" in said:
+                raise WorkerFault(worker.member.address, said)
+            if "failure" in said:
+                raise failure_of(said["failure"], worker.member.label)
+        if self.error is not None:
+            raise self.error
+
+    def wait(self) -> None:
+        self.every.wait(self.working, lambda one: one.done is not None or self.error is not None)
+        self.check()
+        for worker in self.working:
+            said = worker.done or {}
+            for device, (passes, tiles, reads) in said["read"].items():
+                before = self.read.get(DeviceId(device), (0, 0, 0))
+                self.read[DeviceId(device)] = before[0] + passes, before[1] + tiles, before[2] + reads
+            for name, came in said["written"].items():
+                self.sinks[name].came += came
+        self.shared, self.working = None, []
+
+    def show(self) -> None:
+        if self.forget is None:
+            self.forget = self.client.membership.show(self.title, self.name, [worker.member for worker in self.workers])
+
+    def handle(self, worker: Worker, message: Message) -> None:
+        facts, shared = message.facts, self.shared
+        if facts["pass"] != self.passes or shared is None:
+            return
+        if message.kind is MessageKind.DATA:
+            try:
+                shared.take(facts["sink"], tuple(facts["rows"]), message.arrays, facts["value"])
+            except RhoError as error:
+                self.error = self.error or error
+        elif message.kind is MessageKind.DONE:
+            worker.done = facts
+        with self.every.change:
+            self.every.change.notify_all()
+
+    def handle_loss(self, lost: Lost) -> None:
+        """Those that wait for a worker are told already."""
+
+
 # ---------------------------------------------------------------------------------------------------- client
 
+NOWHERE: Final = Span("", 0, 0)
 RESTARTS: Final = 3
+_Result = TypeVar("_Result")
 Planner: TypeAlias = Callable[[Profile], ExecutionPlan]
 """A plan, with its program, for the devices of a cluster."""
 
@@ -294,6 +441,23 @@ class ClusterClient:
         self.close()
 
     # ------------------------------------------------------------------------------ runs
+
+    def run_in_tiles(self, title: str, run: Callable[[TiledAttempt], _Result]) -> _Result:
+        """Run a program whose tiles workers run; after a loss again on those that are left, for which `run` plans anew.
+
+        RunFailed: as for any run, or E710: too many workers were lost."""
+        before = len(self.lost)
+        for left in range(self.restarts, -1, -1):
+            try:
+                with TiledAttempt(self, title) as attempt:
+                    return run(attempt)
+            except Lost as lost:
+                self.drop(lost)
+                if not left or not self.members:
+                    words = tuple(one.words for one in self.lost[before:])
+                    raise failed("workers were lost while the program ran", words[-3:]) from None
+                self.tell(f"a worker was lost: {self.lost[-1].words}; the program runs again with {len(self.members)} left")
+        raise AssertionError("a run ends or is given up")
 
     def run(
         self, plan: ExecutionPlan, planner: Planner, bound: BoundGraph, inputs: Mapping[str, Any],

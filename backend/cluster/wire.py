@@ -15,7 +15,7 @@ import ssl
 import struct
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import closing, suppress
 from enum import IntEnum
@@ -32,14 +32,20 @@ from ...lang.bind.names import module_name
 from ...lang.diagnostics.model import Code, Diagnostic, Label, RunFailed
 from ...lang.support.files import read_bytes
 from ...lang.support.processes import POLL_SECONDS
-from ...lang.support.records import require_invariant
+from ...lang.support.records import dataclass, require_invariant
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import check
+from ...typechecker.core.blocks import Core
+from ...typechecker.sizes.polynomials import SizeVariable
 from ..devices.profile import CostTable
 from ..graph.bind_sizes import BoundGraph, bind
 from ..graph.lowering.blocks import lower
 from ..graph.passes.pipeline import optimise, optimise_with_sizes
+from ..graph.phases import PhaseId
 from ..schedule.plan.plan import ExecutionPlan, PlanFormatError, decode_plan, encode_plan
+from ..schedule.streams.pass_partitioning import CannotStream, partition_passes
+from ..schedule.streams.stream_planning import Streaming, StreamRewrite, StreamRewriteKind, rewritten
+from ..schedule.streams.tile_demands import PassPartitioning
 from ..schedule.verify.plan_checks import check_plan
 
 # ---------------------------------------------------------------------------------------------------- messages
@@ -78,6 +84,7 @@ class MessageKind(IntEnum):
     DONE = 17  # with when the steps took place, if home observes the run
     RELEASE = 18
     DESCRIBE = 19  # a question: which cost tables does this worker have, and how much slower than they say is it at present?
+    TILES = 20  # run these tiles of a pass, with the whole values that they read
 
 
 class Message(NamedTuple):
@@ -278,25 +285,69 @@ def shipment(plan: ExecutionPlan, without: Collection[str]) -> dict[str, Any]:
 def unpack(facts: Mapping[str, Any]) -> tuple[ExecutionPlan, BoundGraph]:
     """PlanFormatError: no plan, or not one of its program."""
     plan = decode_plan(facts["plan"])
-    main, *others = [Source(file.name, file.text) for file in plan.program]
+    _, bound = _bound([(file.name, file.text) for file in plan.program], dict(plan.sizes), facts["without"])
+    faults = check_plan(plan, bound)
+    if faults:
+        raise PlanFormatError(f"the plan is not one of the program: {faults[0].message}")
+    return plan, bound
+
+
+def _bound(
+    program: Iterable[tuple[str, str]], sizes: Mapping[str, int], without: Iterable[str], recomputed: int | None = None
+) -> tuple[Core, BoundGraph]:  # fmt: skip
+    """The core and the graph of a program for these sizes; `recomputed`: so many loops keep few states for their gradients.
+
+    PlanFormatError: it is rejected."""
+    main, *others = [Source(name, text) for name, text in program]
     texts = {source.name: source for source in others}
 
     def load(module: str, importer: str | None) -> Source | None:
         return texts.get(module_name(module, importer or "<eval>"))
 
     core = check(main, load_module=load).core
+    if core is not None and recomputed is not None and len(core.recomputed) != recomputed:
+        core = check(main, load_module=load, checkpoints=True).core
     if core is None:
         raise PlanFormatError("the program is rejected here")
-    without = frozenset(facts["without"])
-    graph = optimise(lower(core), without)
-    sizes = dict(plan.sizes)
+    passes = frozenset(without)
+    graph = optimise(lower(core), passes)
     wanted = {variable for type in graph.types.values() for size in type.shape for variable in size.variables()}
     wanted |= {param.variable for param in core.params}
-    bound = optimise_with_sizes(bind(graph, {v: sizes[v.name] for v in wanted if not v.is_runtime and v.name in sizes}), without)
-    faults = check_plan(plan, bound)
-    if faults:
-        raise PlanFormatError(f"the plan is not one of the program: {faults[0].message}")
-    return plan, bound
+    known = {v: sizes[v.name] for v in wanted if not v.is_runtime and v.name in sizes}
+    return core, optimise_with_sizes(bind(graph, known), passes)
+
+
+def stream_shipment(
+    core: Core, request: Streaming, sizes: Mapping[SizeVariable, int], without: Collection[str]
+) -> dict[str, Any]:  # fmt: skip
+    """The facts of a program that streams, whose tiles workers run; `sizes`: those that are known before the run."""
+    facts = {
+        "program": [[source.name, source.text] for source in core.sources], "without": sorted(without),
+        "recomputed": len(core.recomputed), "sizes": {v.name: n for v, n in sizes.items() if not v.is_runtime},
+        "rewrites": [[one.kind.name, one.phase, one.count] for one in request.rewrites],
+        "read": [*request.sources], "written": [*request.sinks],
+    }  # fmt: skip
+    return {"digest": sha256(repr(facts).encode()).hexdigest(), **facts}
+
+
+def unpack_stream(facts: Mapping[str, Any]) -> TiledProgram:
+    """PlanFormatError: no program that streams so."""
+    core, bound = _bound(facts["program"], facts["sizes"], facts["without"], facts["recomputed"])
+    rewrites = [StreamRewrite(StreamRewriteKind[kind], PhaseId(phase), count) for kind, phase, count in facts["rewrites"]]
+    try:
+        bound = rewritten(bound, rewrites)
+        return TiledProgram(core, bound, partition_passes(bound.graph, facts["read"], facts["written"], lambda count: True))
+    except (ValueError, CannotStream) as error:
+        raise PlanFormatError(f"the program does not stream so: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class TiledProgram:
+    """A program that streams, as a worker knows it."""
+
+    core: Core
+    bound: BoundGraph
+    flow: PassPartitioning
 
 
 def lost_workers_failure(lost: Sequence[Lost], bound: BoundGraph) -> RunFailed:

@@ -17,33 +17,52 @@ import threading
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from fractions import Fraction
+from functools import partial
 from hashlib import sha256
 from math import prod
 from time import monotonic, perf_counter_ns
 from types import MappingProxyType
 from typing import Any, Final
 
-from ...lang.diagnostics.model import RhoError, RunFailed
+from ...lang.diagnostics.model import Code, Diagnostic, RhoError, RunFailed
 from ...lang.support.processes import cores, memory, model
 from ...lang.support.records import dataclass, field, replace
 from ..calibration.calibrate import pace
+from ..cpu.backend import CpuBackend
 from ..devices.profile import Profile
 from ..devices.profile_toml import canonical
 from ..devices.this_machine import HostFacts, machine_profile
 from ..distributed.buffers import QueueClock
 from ..distributed.queues import interrupt
 from ..graph.bind_sizes import BoundGraph
+from ..graph.phases import PhaseId, ValueId
 from ..io.external_arrays import StoredInput, StoredOutput, fingerprint_of, from_facts
+from ..io.reading import check_declared
+from ..jit.compiler import compiling_apart
 from ..jit.tiering import numpy_version, tier_name
-from ..schedule.plan.plan import DeviceId, ExecutionPlan
+from ..schedule.plan.plan import Device, DeviceId, ExecutionPlan, StreamStep
 from ..schedule.plan.plan_text import label
-from ..vm.executor import execute_plan
+from ..streams.stream_executor import StreamRun, TiledFiles, pass_of
+from ..vm.backend_interface import CheckFailed
+from ..vm.executor import current_span, execute_plan
 from ..vm.run_state import WATCHER, RunState
 from .cluster_transport import HOME, ClusterTransport, Held, Process, Shares
 from .step_times import ComputeTime, Drift, Journal
-from .wire import Connection, Lost, Message, MessageKind, connect, failure_facts, link_table, rounded, unpack
+from .wire import (
+    Connection,
+    Lost,
+    Message,
+    MessageKind,
+    TiledProgram,
+    connect,
+    failure_facts,
+    link_table,
+    rounded,
+    unpack,
+    unpack_stream,
+)
 
 # ---------------------------------------------------------------------------------------------------- connections
 #
@@ -235,11 +254,11 @@ class Resident:
 
     def __init__(self, host: str, accepting: ssl.SSLContext | None = None, connecting: ssl.SSLContext | None = None) -> None:
         self.connecting = connecting
-        self.programs: OrderedDict[str, tuple[ExecutionPlan, BoundGraph]] = OrderedDict()
+        self.programs: OrderedDict[str, tuple[ExecutionPlan, BoundGraph] | TiledProgram] = OrderedDict()
         self.held: Held = {}
         self.held_of = ""
         """The program of what is held."""
-        self.running: WorkersRun | None = None
+        self.running: WorkersRun | TiledRun | None = None
         self.drift = Drift()
         self.change = threading.Condition()
         self.waiting_clients: list[ClientConnection] = []
@@ -297,7 +316,7 @@ class Resident:
                 self.change.wait_for(lambda: self.running is not running, every)
         yield {"at": [], "ended": True}
 
-    def keep(self, digest: str, program: tuple[ExecutionPlan, BoundGraph]) -> None:
+    def keep(self, digest: str, program: tuple[ExecutionPlan, BoundGraph] | TiledProgram) -> None:
         with self.change:
             self.programs[digest] = program
             while len(self.programs) > MOST_PROGRAMS:
@@ -310,7 +329,7 @@ class ClientConnection:
 
     resident: Resident
     connection: Connection
-    run: WorkersRun | None = None
+    run: WorkersRun | TiledRun | None = None
     lease: int = 0
     """The number of the home's request for the lease, which is answered when the lease is granted."""
 
@@ -341,16 +360,24 @@ class ClientConnection:
             case MessageKind.LOAD | MessageKind.DESCRIBE | MessageKind.MEASURE | MessageKind.SEE:
                 threading.Thread(target=self.handle_slow, args=(message,), daemon=True).start()
             case MessageKind.REST:
-                self.answer(facts["asked"], {"idle": True, "sent": 0, "received": 0} if run is None else run.transport.state())
+                at_rest = {"idle": True, "sent": 0, "received": 0}
+                self.answer(facts["asked"], run.transport.state() if isinstance(run, WorkersRun) else at_rest)
             case MessageKind.RUN:
                 self.run = self.resident.running = WorkersRun(self.resident, self.connection, facts)
                 self.run.thread.start()
+            case MessageKind.TILES:
+                self.run = self.resident.running = TiledRun(self.resident, self.connection, facts, message.arrays)
+                self.run.thread.start()
             case MessageKind.RELEASE:
                 self.release()
-            case MessageKind.DATA | MessageKind.FENCE | MessageKind.DROP if run is not None and facts["run"] == run.name:
-                run.transport.take(message)
+            case MessageKind.DATA | MessageKind.FENCE | MessageKind.DROP:
+                if isinstance(run, WorkersRun) and facts["run"] == run.name:
+                    run.transport.take(message)
             case MessageKind.STOP if run is not None and facts["run"] == run.name:
-                run.transport.halt()
+                if isinstance(run, WorkersRun):
+                    run.transport.halt()
+                else:
+                    threading.Thread(target=run.end, daemon=True).start()
             case _:
                 pass
 
@@ -370,7 +397,7 @@ class ClientConnection:
         try:
             match message.kind:
                 case MessageKind.LOAD:
-                    self.resident.keep(facts["digest"], unpack(facts))
+                    self.resident.keep(facts["digest"], unpack_stream(facts) if "rewrites" in facts else unpack(facts))
                 case MessageKind.DESCRIBE:
                     drift = self.resident.drift.factor
                     said = description(facts["threads"], facts["known"], paced=facts["paced"])
@@ -390,6 +417,126 @@ class ClientConnection:
 def _fault_facts(error: BaseException) -> dict[str, str]:
     """The facts of an internal error of Rho."""
     return {"fault": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
+
+
+def _end_thread(thread: threading.Thread) -> None:
+    """Return when a thread has ended, which is interrupted, or after five seconds."""
+    thread.join(PATIENT)
+    for _ in range(_INTERRUPTS):
+        if not thread.is_alive():
+            return
+        interrupt([thread])
+        thread.join(PATIENT)
+
+
+@dataclass(slots=True, eq=False)
+class TiledRun:
+    """The tiles of a pass that this process runs.  `facts`: as `TiledAttempt.begin` has them; `operands`: the whole values that
+    these name, in their order."""
+
+    resident: Resident
+    home: Connection
+    facts: dict[str, Any]
+    operands: list[Any]
+    name: str = field(init=False)
+    thread: threading.Thread = field(init=False)
+    ended: bool = False
+    current: str = ""
+
+    def __post_init__(self) -> None:
+        self.name = self.facts["run"]
+        self.thread = threading.Thread(target=self.run, name="rho tiles", daemon=True)
+
+    def current_phases(self) -> list[str]:
+        """The phase that the pass ends with."""
+        return [self.current] if self.current else []
+
+    def end(self) -> None:
+        """Stop the pass, because home ends it or is lost."""
+        self.ended = True
+        _end_thread(self.thread)
+
+    def send_home(self, kind: MessageKind, facts: Mapping[str, Any], arrays: Sequence[Any] = ()) -> None:
+        if not self.ended:
+            self.home.send(kind, {**facts, "run": self.name, "pass": self.facts["pass"]}, arrays)
+
+    def run(self) -> None:
+        try:
+            with ExitStack() as opened:
+                files = self.files(opened)
+                sinks = self.execute(files)
+            read = {str(device): counts for device, counts in files.read.items()}
+            self.send_home(MessageKind.DONE, {"read": read, "written": {name: sink.came for name, sink in sinks.items()}})
+        except Lost:
+            pass
+        except RhoError as failure:
+            self.report({"failure": failure_facts(RunFailed(failure.diagnostics))})
+        except BaseException as error:
+            self.report(_fault_facts(error))
+        finally:
+            with self.resident.change:
+                if self.resident.running is self:
+                    self.resident.running = None
+                self.resident.change.notify_all()
+
+    def report(self, facts: Mapping[str, Any]) -> None:
+        with suppress(Lost):
+            self.send_home(MessageKind.DONE, facts)
+
+    def files(self, opened: ExitStack) -> TiledFiles:
+        """The files that the pass reads and writes here, the written ones open."""
+        program = self.program()
+        stored = {name: from_facts(facts) for name, facts in self.facts["inputs"].items()}
+        sinks = {}
+        for name, facts in self.facts["outputs"].items():
+            output = from_facts(facts)
+            assert isinstance(output, StoredOutput), "an output"
+            with output.writing():
+                opened.enter_context(output.opened())
+            sinks[name] = output.sink
+        types = {entry.name: program.core.types[entry.value] for entry in program.core.data}
+        inputs = {name: one for name, one in stored.items() if isinstance(one, StoredInput)}
+        checks = {
+            name: partial(check_declared, declared=types[name], sizes=program.bound.sizes, path=one.shown, span=one.span)
+            for name, one in inputs.items()
+        }
+        return TiledFiles({name: one.source for name, one in inputs.items()}, sinks, checks)
+
+    def program(self) -> TiledProgram:
+        program = self.resident.programs[self.facts["digest"]]
+        assert isinstance(program, TiledProgram), "it streams"
+        return program
+
+    def execute(self, files: TiledFiles) -> Mapping[str, Any]:
+        """Run the tiles; returns the sinks that were written here."""
+        facts, program = self.facts, self.program()
+        step = StreamStep(
+            tuple(map(PhaseId, facts["phases"])), tuple(map(ValueId, facts["results"])), facts["rows"], facts["tiles"],
+            facts["depth"], 0, 0,
+        )  # fmt: skip
+        device, graph = Device(DeviceId(facts["device"]), "cpu", facts["threads"]), program.bound.graph
+        one = pass_of(program.flow, step)
+        self.current = label(one.sinks[0].phase, graph)
+        backend = CpuBackend(device.threads)
+        phases = {phase.id: phase for phase in graph.phases}
+        memory = dict(zip(map(ValueId, facts["operands"]), self.operands, strict=True))
+        machine = RunState(
+            graph.types, dict(program.bound.sizes), graph.guards, {device.id: backend}, {}, {device.id: memory}, phases,
+            around=program.bound, stores=files,
+        )  # fmt: skip
+        machine.current = one.sinks[0].phase
+
+        def deliver(sink: int, rows: tuple[int, int], arrays: Sequence[Any], value: int) -> None:
+            self.send_home(MessageKind.DATA, {"sink": sink, "rows": rows, "value": value}, arrays)
+
+        with backend.quiet(), compiling_apart():
+            try:
+                StreamRun(machine, files, program.flow, one, step, device, memory, deliver=deliver).run_share(*facts["share"])
+            except CheckFailed as failure:
+                raise failure.at(current_span(machine)) from None
+            except MemoryError:
+                raise RunFailed([Diagnostic(Code.E702, "memory ran out", current_span(machine))]) from None
+        return files.sinks
 
 
 @dataclass(slots=True, eq=False)
@@ -413,7 +560,9 @@ class WorkersRun:
         facts = self.facts
         self.name, digest = facts["run"], facts["digest"]
         self.resident.programs.move_to_end(digest)
-        self.plan, self.bound = self.resident.programs[digest]
+        program = self.resident.programs[digest]
+        assert not isinstance(program, TiledProgram), "it has a plan of queues"
+        self.plan, self.bound = program
         if self.resident.held_of != digest:
             self.resident.held, self.resident.held_of = {}, digest
         self.links[HOME] = self.home
@@ -437,12 +586,7 @@ class WorkersRun:
         for process, link in self.links.items():
             if process != HOME:
                 link.close()
-        self.thread.join(PATIENT)
-        for _ in range(_INTERRUPTS):
-            if not self.thread.is_alive():
-                return
-            interrupt([self.thread])
-            self.thread.join(PATIENT)
+        _end_thread(self.thread)
 
     def send_home(self, kind: MessageKind, facts: Mapping[str, Any] = MappingProxyType({}), arrays: Sequence[Any] = ()) -> None:
         if not self.ended:

@@ -6,8 +6,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import tempfile
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import field
+from itertools import accumulate
 from math import prod
 from typing import Any, Final
 
@@ -89,10 +91,14 @@ class CheckedRows(RowSink):
 
 @dataclasses.dataclass(slots=True)
 class SelectedRows(Temporary):
-    """A store that is written in order and read at random; `count`: cells written so far."""
+    """A store that is written in any order and read at random, in the order of the mask; `count`: cells written so far."""
 
     selected: Selected
     count: int = 0
+    pieces: list[tuple[int, int, int]] = field(default_factory=list)
+    """Of each tile of the mask, in their order after `end`: its first row, the first of its cells in the file, their number."""
+    starts: list[int] = field(default_factory=list)
+    """The first cell of each piece in the order of the mask."""
 
     @property
     def kind(self) -> Kind:
@@ -116,29 +122,40 @@ class SelectedRows(Temporary):
 
     # ------------------------------------------------------------------------------------- written
 
-    def add(self, cells: Any, first: int) -> None:
+    def put(self, cells: Any, axis: int, first: int) -> None:
         """Append the cells that a tile of the mask selects, which begins at `first`.  Raises OSError."""
         if self.selected.places:
             cells = cells + first
         self.write(cells)
+        self.pieces.append((first, self.count, len(cells)))
         self.count += len(cells)
 
     def end(self) -> None:
-        pass
+        """All tiles were written."""
+        self.pieces.sort()
+        self.starts = [*accumulate((count for _, _, count in self.pieces), initial=0)]
 
     # ------------------------------------------------------------------------------------- read
 
     def array(self) -> Any:
         """All of it, in memory."""
         result = new_array(self.shape, self.kind)
-        self.fill(result, 0)
+        self.read(None, 0, result, 0)
         return result
 
     def open(self) -> None:
         pass
 
     def read(self, handle: None, first: int, into: Any, keep: int) -> None:
-        self.fill(into, first * self.row_bytes)
+        at, done = max(0, bisect_right(self.starts, first) - 1), 0
+        while done < len(into):
+            skipped = first + done - self.starts[at]
+            _, begins, count = self.pieces[at]
+            step = min(count - skipped, len(into) - done)
+            if step > 0:
+                self.fill(into[done : done + step], (begins + skipped) * self.row_bytes)
+                done += step
+            at += 1
 
     def close(self, handle: None) -> None:
         pass
@@ -168,8 +185,8 @@ class SortedRuns(Temporary):
     """A store that is written as runs and read as their merge."""
 
     scratch: Scratch
-    runs: list[tuple[int, int]] = field(default_factory=list)
-    """Where each begins in the file, and how many items it has."""
+    runs: list[tuple[int, int, int]] = field(default_factory=list)
+    """Its first item, where it begins in the file, and how many items it has; in the order of the items after `end`."""
 
     @property
     def kind(self) -> Kind:
@@ -197,7 +214,7 @@ class SortedRuns(Temporary):
 
     def put(self, slab: Any, axis: int, first: int) -> None:
         """A run of the items from `first` on.  OSError."""
-        self.runs.append((self.file.tell(), len(slab)))
+        self.runs.append((first, self.file.tell(), len(slab)))
         if not self.scratch.grades:
             self.write(sorted_items(np.asarray(slab), descending=self.scratch.descending))
             return
@@ -207,8 +224,9 @@ class SortedRuns(Temporary):
 
     def end(self) -> None:
         """That was all.  OSError."""
-        if sum(count for _, count in self.runs) != self.scratch.size:
+        if sum(count for _, _, count in self.runs) != self.scratch.size:
             raise FileTrouble(Code.E708, "was not written whole")
+        self.runs.sort()
 
     # ------------------------------------------------------------------------------------- read
 
@@ -231,7 +249,7 @@ class SortedRuns(Temporary):
     def _blocks(self) -> Iterator[Any]:
         """The items, or their places, in order.  See Note [Merging]."""
         room = max(MIN_RUN_READ, self.working_memory // (max(1, len(self.runs)) * WORDS * 8))
-        heads = [_Head(self, start, count, room) for start, count in self.runs]
+        heads = [_Head(self, start, count, room) for _, start, count in self.runs]
         while heads := [head for head in heads if head.filled()]:
             lasts = [head.keys[-1] for head in heads if head.left]
             if lasts:

@@ -6,7 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -19,10 +19,8 @@ from ..graph.phases import ARGUMENT_REDUCTIONS, Input, LibraryPhase, Output, Str
 from ..io.byte_source import new_array
 from ..io.errors import FileTrouble
 from ..io.reading import RowSource, located
-from ..io.row_sinks import RowSink
 from ..io.writing import system_trouble
 from ..schedule.plan.plan import Device, DeviceId, StreamStep
-from ..schedule.program_facts.partitioning import is_ordered
 from ..schedule.single_device import Detail, plan_one_device
 from ..schedule.streams.pass_partitioning import partition_passes
 from ..schedule.streams.stream_planning import MOST_KINDS, tiles_of
@@ -37,6 +35,7 @@ from ..schedule.streams.tile_demands import (
     demand,
     function_of,
     part_of,
+    selects,
 )
 from ..schedule.streams.tile_graph import Tile as GraphTile, TileState, key_of, tile_of
 from ..vm.executor import PreparedPlan
@@ -45,35 +44,33 @@ from .spill import SelectedRows, SortedRuns
 
 # ---------------------------------------------------------------------------------------------------- partial results
 #
-# Partial results of a reduction, combined as they come: a stack of subtrees of the order of sums.
+# Partial results of a reduction, combined as they come, from any device: subtrees of the order of sums.
 #
-# Tiles begin at multiples of a power of two times the block, so each is one subtree.  Two neighbouring subtrees of one size are
-# combined at once, the remaining ones at the end from the right.  That is the tree of the order of sums, so the bits are those of
-# a reduction in memory.
+# Tiles begin at multiples of a power of two times the block, so each is one subtree.  The two halves of a subtree are combined
+# when both are there, the remaining ones at the end from the right.  That is the tree of the order of sums, so the bits are those
+# of a reduction in memory, whoever runs which tile.
 
 @dataclass(slots=True)
-class PartialStack:
-    """The partial results of one reduction; `ordered`: its bits depend on the tree."""
+class PartialTree:
+    """The partial results of one reduction, by the first tile and the number of tiles of each subtree."""
 
     pair: PairwiseFunction
-    ordered: bool
-    parts: list[tuple[int, Any]] = field(default_factory=list)
-    """(number of tiles, value) of each subtree."""
+    parts: dict[tuple[int, int], Any] = field(default_factory=dict)
 
-    def add(self, partial: Any) -> None:
-        """Add the partial result of the next tile."""
-        size = 1
-        while self.parts and (not self.ordered or self.parts[-1][0] == size):
-            count, left = self.parts.pop()
-            partial, size = self.pair(left, partial), size + count
-        self.parts.append((size, partial))
+    def add(self, first: int, size: int, partial: Any) -> None:
+        """Add the partial result of a subtree."""
+        while (other := (first ^ size, size)) in self.parts:
+            sibling = self.parts.pop(other)
+            partial = self.pair(partial, sibling) if first < other[0] else self.pair(sibling, partial)
+            first, size = min(first, other[0]), 2 * size
+        self.parts[first, size] = partial
 
     def result(self) -> Any:
         """Returns the result of all tiles."""
-        (_, total) = self.parts.pop()
-        while self.parts:
-            _, left = self.parts.pop()
-            total = self.pair(left, total)
+        *before, last = sorted(self.parts)
+        total = self.parts.pop(last)
+        for key in reversed(before):
+            total = self.pair(self.parts.pop(key), total)
         return total
 
 
@@ -176,15 +173,55 @@ class Ring:
 
 # ---------------------------------------------------------------------------------------------------- execution of passes
 
+class SharedPass(Protocol):
+    """A pass of which other devices run tiles."""
+
+    step: StreamStep
+
+    def operands(self) -> Mapping[ValueId, Any]:
+        """The whole values that tiles read."""
+        ...
+
+    def take(self, sink: int, rows: Rows, arrays: Sequence[Any], value: int) -> None:
+        """Take the rows of a sink, or the partial results of the subtree (first tile, tiles) of its result `value`."""
+        ...
+
+
+class OtherDevices(Protocol):
+    """The devices beside home that run tiles (`cluster.client`)."""
+
+    def begin(self, shared: SharedPass, sinks: Mapping[str, Any]) -> None:
+        """Begin the pass on all that have a share of it."""
+        ...
+
+    def check(self) -> None:
+        """Raise what one of them has ended with."""
+        ...
+
+    def wait(self) -> None:
+        """Until all have ended.  Raises RunFailed; Lost."""
+        ...
+
+
 @dataclass(slots=True)
 class TiledFiles:
-    """The inputs that are read, and outputs that are written, tile by tile in a run, and its progress."""
+    """The inputs that are read, and outputs that are written, tile by tile in a run, and its progress; `others`: the devices that
+    run tiles beside this process."""
 
     sources: Mapping[str, RowSource]
-    sinks: Mapping[str, RowSink | SortedRuns | SelectedRows] = field(default_factory=dict)
+    sinks: Mapping[str, Any] = field(default_factory=dict)
+    """A `RowSink`, `SortedRuns` or `SelectedRows` each; on a worker a `StoredOutput`, or nothing for what home takes."""
     checks: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
     """The check of each input's items, which raises RhoError."""
     progress: Progress = field(default_factory=Progress)
+    others: OtherDevices | None = None
+    read: dict[DeviceId, tuple[int, int, int]] = field(default_factory=dict)
+    """By device, the passes that it took part in, their tiles, and the bytes that it has read."""
+
+    def count(self, device: DeviceId, tiles: int, reads: int) -> None:
+        """Count a pass of a device."""
+        passes, before, so_far = self.read.get(device, (0, 0, 0))
+        self.read[device] = passes + 1, before + tiles, so_far + reads
 
     def discard(self) -> None:
         """Discard partial outputs of a failed run."""
@@ -195,19 +232,27 @@ class TiledFiles:
         """Returns the action that executes one pass."""
         assert machine.around is not None, "streams are run with their graph"
         flow = partition_passes(machine.around.graph, self.sources, self.sinks, lambda count: True)
-        (one,) = [p for p in flow.passes if tuple(phase.id for phase in p.phases) == step.phases and p.results == step.results]
+        one = pass_of(flow, step)
         backend: Any = machine.backends[device]
-        self.progress.total += step.reads
+        self.progress.total += next((share.reads for share in step.shares if share.device == device), step.reads)
 
         def run(memory: Memory) -> None:
             machine.current = one.sinks[0].phase
-            _StreamRun(machine, self, flow, one, step, Device(device, "cpu", backend.threads), memory).run()
+            StreamRun(machine, self, flow, one, step, Device(device, "cpu", backend.threads), memory).run()
 
         return run
 
 
+def pass_of(flow: PassPartitioning, step: StreamStep) -> TilePass:
+    """Returns the pass that a step runs.  Raises ValueError: there is none."""
+    (one,) = [p for p in flow.passes if tuple(phase.id for phase in p.phases) == step.phases and p.results == step.results]
+    return one
+
+
 @dataclass(slots=True)
-class _StreamRun:
+class StreamRun:
+    """A run of a pass, or of a device's share of it."""
+
     machine: RunState
     stores: TiledFiles
     flow: PassPartitioning
@@ -216,29 +261,70 @@ class _StreamRun:
     device: Device
     memory: Memory
     plans: dict[tuple[object, ...], tuple[GraphTile, PreparedPlan]] = field(default_factory=dict)
-    joined: dict[ValueId, PartialStack] = field(default_factory=dict)
+    joined: dict[ValueId, PartialTree] = field(default_factory=dict)
     states: dict[str, tuple[TileState, Any]] = field(default_factory=dict)
     """The state that the last tile left, by name."""
+    deliver: Callable[[int, Rows, Sequence[Any], int], None] | None = None
+    """Sends home what it takes (`SharedPass.take`); None: this is home."""
+    lock: Any = field(default_factory=threading.Lock)
 
     def run(self) -> None:
-        tiles = list(tiles_of(self.one, self.step.rows))
+        for sink in self.one.sinks:
+            self.begin(sink)
+        others = self.stores.others if self.step.shares else None
+        if others is not None:
+            written = [sink.phase.name for sink in self.one.sinks if isinstance(sink.phase, Output)]
+            others.begin(self, {name: self.stores.sinks[name] for name in written})
+        share = next((share for share in self.step.shares if share.device == self.device.id), None)
+        if share is not None or not self.step.shares:
+            self.run_tiles(*((0, self.step.tiles) if share is None else (share.first, share.stop)))
+        if others is not None:
+            others.wait()
+        for sink in self.one.sinks:
+            self.end(sink)
+
+    def run_share(self, first: int, stop: int) -> None:
+        """Run the tiles [first, stop) away from home, which begins and ends the pass."""
+        for sink in self.one.sinks:
+            if sink.kind is OutputKind.JOINED:
+                self.begin(sink)
+        self.run_tiles(first, stop)
+
+    def run_tiles(self, first: int, stop: int) -> None:
+        """Run the tiles [first, stop), and deliver their partial results."""
+        tiles = list(tiles_of(self.one, self.step.rows))[first:stop]
         needs = [demand(self.flow, self.one, tile) for tile in tiles]
         sources = {p.name: p for p in self.one.phases if isinstance(p, Input)}
         rows = [{name: n.rows[p.result] for name, p in sources.items() if p.result in n.rows} for n in needs]
-        for sink in self.one.sinks:
-            self.begin(sink)
         ring = Ring({name: self.stores.sources[name] for name in sources}, rows, self.step.depth)
         before = self.stores.progress.done
         with ring:
             read = iter(ring)
-            for tile, needed in zip(tiles, needs, strict=True):
+            for number, (tile, needed) in enumerate(zip(tiles, needs, strict=True), first):
                 arrays = self.next(read, ring, sources)
-                self.tile(tile, needed, arrays)
+                if self.stores.others is not None:
+                    self.stores.others.check()
+                self.tile(number, tile, needed, arrays)
                 del arrays
                 self.stores.progress.done = before + ring.bytes
             self.next(read, ring, sources)
-        for sink in self.one.sinks:
-            self.end(sink)
+        self.stores.count(self.device.id, len(tiles), ring.bytes)
+        if self.deliver is not None:
+            for index, sink in enumerate(self.one.sinks):
+                for at, value in enumerate(traverse.results(sink.phase) if sink.kind is OutputKind.JOINED else ()):
+                    for subtree, partial in sorted(self.joined.pop(value).parts.items()):
+                        self.deliver(index, subtree, partial if isinstance(partial, tuple) else (partial,), at)
+
+    def operands(self) -> Mapping[ValueId, Any]:
+        return {value: self.memory[value] for phase in self.one.phases for value in self.flow.whole_operands(phase)}
+
+    def take(self, sink: int, rows: Rows, arrays: Sequence[Any], value: int) -> None:
+        target = self.one.sinks[sink]
+        if target.kind is not OutputKind.JOINED:
+            self.put(target, rows, arrays[0])
+            return
+        with self.lock:
+            self.joined[traverse.results(target.phase)[value]].add(*rows, tuple(arrays) if len(arrays) > 1 else arrays[0])
 
     def next(self, read: Iterator[dict[str, Any]], ring: Ring, sources: Mapping[str, Input]) -> dict[str, Any]:
         """Returns the arrays of the next tile, checked against the declared types; empty after the last tile."""
@@ -269,19 +355,17 @@ class _StreamRun:
                 assert isinstance(sink.phase, Output)
                 self.write(sink.phase, lambda store: store.begin())
 
-    def joining(self, phase: Structured | LibraryPhase, value: ValueId) -> PartialStack:
-        """Returns the stack that combines partial results of a value; those of products always form a tree."""
+    def joining(self, phase: Structured | LibraryPhase, value: ValueId) -> PartialTree:
+        """Returns the tree that combines partial results of a value."""
         if isinstance(phase, Structured):
-            function, ordered = reduction_of(phase, value), is_ordered(phase, value, self.machine.types)
+            function = reduction_of(phase, value)
         else:
             cut = self.flow.cuts[phase.id]
             assert isinstance(cut, TiledAxis) and cut.function is not None, "what is joined has a function"
-            function, ordered = cut.function, True
+            function = cut.function
         if function in ARGUMENT_REDUCTIONS:
-            return PartialStack(pair_of_places(function), False)
-        return PartialStack(
-            pairwise_function(phase, function, value, self.machine, self.machine.backends[self.device.id]), ordered
-        )
+            return PartialTree(pair_of_places(function))
+        return PartialTree(pairwise_function(phase, function, value, self.machine, self.machine.backends[self.device.id]))
 
     def end(self, sink: PassOutput) -> None:
         if sink.kind is OutputKind.WRITTEN:
@@ -308,7 +392,7 @@ class _StreamRun:
         with located(sink.path, output.span), system_trouble():
             act(sink)
 
-    def tile(self, tile: RowRange, needed: TileDemand, arrays: Mapping[str, Any]) -> None:
+    def tile(self, number: int, tile: RowRange, needed: TileDemand, arrays: Mapping[str, Any]) -> None:
         key = key_of(self.flow, self.one, needed)
         if key not in self.plans:
             while len(self.plans) >= MOST_KINDS:
@@ -331,32 +415,44 @@ class _StreamRun:
         for sink in self.one.sinks:
             start, stop = part_of(sink, tile)
             if start < stop:
-                self.keep(sink, values, (start, stop), needed)
+                self.keep(number, sink, values, (start, stop), needed)
 
     def origin(self, value: ValueId, needed: TileDemand) -> int:
         """Returns the start of an argument reduction's box along its reduced axis, which is added to its positions."""
         (phase,) = [sink.phase for sink in self.one.sinks if value in traverse.results(sink.phase)]
         return needed.boxes[phase.id][-1][0]
 
-    def keep(self, sink: PassOutput, values: Mapping[ValueId, Any], rows: RowRange, needed: TileDemand) -> None:
+    def keep(
+        self, number: int, sink: PassOutput, values: Mapping[ValueId, Any], rows: RowRange, needed: TileDemand
+    ) -> None:  # fmt: skip
         if sink.kind is OutputKind.JOINED:
-            for value in traverse.results(sink.phase):
-                self.joined[value].add(values[value])
+            with self.lock:
+                for value in traverse.results(sink.phase):
+                    self.joined[value].add(number, 1, values[value])
         if sink.value is None:
             return
         value = sink.value
-        if isinstance(sink.phase, Output) and isinstance(self.stores.sinks[sink.phase.name], SelectedRows):
-            self.write(sink.phase, lambda store: store.add(values[value], rows[0]))
-            return
-        origin = needed.rows[value][0]
-        axis = self.flow.axes[value]
-        before = (slice(None),) * axis
-        part = values[value][*before, rows[0] - origin : rows[1] - origin]
-        if sink.kind is OutputKind.COLLECTED:
-            self.memory[value][*before, rows[0] : rows[1]] = part
+        part = values[value]
+        if not any(selects(phase) and value in traverse.results(phase) for phase in self.one.phases):
+            origin, before = needed.rows[value][0], (slice(None),) * self.flow.axes[value]
+            part = part[*before, rows[0] - origin : rows[1] - origin]
+        if self.deliver is not None and (not isinstance(sink.phase, Output) or sink.phase.name not in self.stores.sinks):
+            self.deliver(self.one.sinks.index(sink), rows, (part,), 0)
         else:
-            assert isinstance(sink.phase, Output)
-            self.write(sink.phase, lambda store: store.put(part, axis, rows[0]))
+            self.put(sink, rows, part)
+
+
+    def put(self, sink: PassOutput, rows: RowRange, part: Any) -> None:
+        """Put rows of a sink where they are collected or written; selected cells are those that a mask selects from the rows."""
+        value = sink.value
+        assert value is not None, "partial results are joined"
+        axis = self.flow.axes[value]
+        with self.lock:
+            if sink.kind is OutputKind.COLLECTED:
+                self.memory[value][*(slice(None),) * axis, rows[0] : rows[1]] = part
+            else:
+                assert isinstance(sink.phase, Output)
+                self.write(sink.phase, lambda store: store.put(part, axis, rows[0]))
 
 
 def beginning(state: TileState) -> Any:

@@ -74,7 +74,7 @@ def execute_plan(
 
 
 def _run(machine: RunState, plan: ExecutionPlan, pace: QueueClock, others: Transport) -> Mapping[DeviceId, int]:
-    if len(plan.devices) == 1 and len(plan.main.queues) == 1 and not any(map(needs_other_queues, plan.main.queues[0].steps)):
+    if len(plan.main.queues) == 1 and not any(map(needs_other_queues, plan.main.queues[0].steps)):
         (queue,) = plan.main.queues
         compile_instructions(machine, assemble(queue.steps, machine.phases, machine.types), queue.device)(
             machine.memories[queue.device]

@@ -285,13 +285,15 @@ class OutputValue(NamedTuple):
 
 
 class RunResults(NamedTuple):
-    """Printed values in order, outputs by name; `held`: with several devices, the peak bytes of each.
+    """Printed values in order, outputs by name; `held`: with several devices, the peak bytes of each; `tiles`: where tiles are
+    dealt to devices, the passes, the tiles and the bytes that each has read.
 
     A named tuple, because one is made per run, up to a million a second, and a tuple takes a quarter of a dataclass's time."""
 
     printed: tuple[OutputValue, ...]
     outputs: Mapping[str, OutputValue]
     held: Mapping[DeviceId, int] = MappingProxyType({})
+    tiles: Mapping[DeviceId, tuple[int, int, int]] = MappingProxyType({})
 
 
 Action: TypeAlias = Callable[[Memory], None]

@@ -304,7 +304,9 @@ class PassTimes:
         )  # fmt: skip
         reading = disk_ns(device, READ, step.reads - back) + disk_ns(device, SCRATCH_READ, back) + merged
         writing = disk_ns(device, WRITE, step.writes - scratch_write) + disk_ns(device, SCRATCH_WRITE, scratch_write)
-        return max(reading, self.tiles_ns(step, profile) + ordered + writing)
+        ns = max(reading, self.tiles_ns(step, profile) + ordered + writing)
+        largest = max((share.stop - share.first for share in step.shares if share.device == self.plan.home), default=step.tiles)
+        return ns * largest // step.tiles  # others have as many tiles as they run in this time
 
     def bytes(self, names: Collection[str]) -> int:
         """Bytes of the temporary stores with these names."""

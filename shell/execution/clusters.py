@@ -6,21 +6,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ...lang.diagnostics.model import RhoError
-from ...lang.support.records import cached_property
+from ...lang.support.records import cached_property, replace
 from ..console.process_exit import UsageError, is_command
 from ..console.standard_streams import stream_of
 
 if TYPE_CHECKING:
     from ...backend.cluster.client import ClusterClient
-    from ...backend.devices.profile import Profile
+    from ...backend.devices.profile import CostTable, DeviceProfile, Profile
     from ...backend.graph.bind_sizes import BoundGraph
     from ...backend.io.external_arrays import StoredInput, StoredOutput
     from ...backend.vm.run_state import Observer, RunResults
     from ...typechecker.core.blocks import Core
-    from ..pipeline_types import LoadedProgram
+    from ..pipeline_types import LoadedProgram, TileWorkers
     from .loading import InputFile
     from .params import Permissions
 
@@ -92,6 +92,70 @@ def disconnecting(attachment: ClusterConnection | None) -> Iterator[None]:
     finally:
         if attachment is not None:
             attachment.close()
+
+
+# ---------------------------------------------------------------------------------------------------- tiles on workers
+
+def fleet_memory(connection: ClusterConnection) -> int | None:
+    """The bytes that all devices of a cluster have for plans; None: one of them has no limit."""
+    from . import stored_plans
+
+    devices = [one for one in connection.cluster.profile.devices if one.backend.value != "store"]
+    limits = [(one.memory or stored_plans.memory() or None) if one.home else one.memory for one in devices]
+    return None if None in limits else sum((limit or 0) * one.count for limit, one in zip(limits, devices, strict=True))
+
+
+def tile_workers(
+    connection: ClusterConnection, core: Core, files: Mapping[str, InputFile], outputs: Mapping[str, str], limit: int | None
+) -> TileWorkers:  # fmt: skip
+    """Home and the workers as devices that tiles are dealt to, with at most `limit` bytes of memory each, and the files that all
+    of them see.  `outputs`: the files of outputs, by name."""
+    from ...backend.cluster.client import commonly_visible
+    from ...backend.cluster.worker import HERE
+    from ...backend.io.external_arrays import stored_input
+    from ...backend.schedule.plan.plan import Device, DeviceId
+    from ...backend.schedule.streams.stream_planning import TileDevice
+    from ..pipeline_types import TileWorkers
+    from . import stored_plans
+    from .streaming import sources_of
+
+    cluster = connection.cluster
+    sources = sources_of(core, files, limit or 0)
+    candidates = {name: stored_input(files[name].path, files[name].wanted, files[name].shape) for name in sources}
+    inputs = {name: one for name, one in candidates.items() if one is not None}
+    folders = {name: os.path.dirname(os.path.realpath(path)) for name, path in outputs.items()}
+    same, shared = commonly_visible(cluster, inputs, {*folders.values()})
+    profile = cluster.profile
+    known = {device.name: device for device in profile.devices}
+    devices = []
+    for name in (profile.home.name, *cluster.devices):
+        device = known[name] if name in known else known[name.partition("[")[0]]
+        granted = device.memory or (stored_plans.memory() if device.home else None)
+        memory = min([bytes for bytes in (limit, granted) if bytes], default=None)
+        planned = Device(DeviceId(name), "cpu", device.threads, memory, device.kind)
+        address = cluster.devices[name].address if name in cluster.devices else HERE
+        devices.append(TileDevice(planned, _tile_ns(device, profile, cluster.reading.get(address))))
+    undivided = (files.keys() - same.keys()) | {name for name, folder in folders.items() if folder not in shared}
+    return TileWorkers(connection, tuple(devices), same, frozenset(undivided))
+
+
+def _tile_ns(device: DeviceProfile, profile: Profile, reading: CostTable | None) -> Callable[[BoundGraph, int], int]:
+    """A function that predicts a tile on a device: reading it or computing it, whichever is longer."""
+    from ...backend.devices.profile import GRAIN
+    from ...backend.devices.this_machine import READ, disk_ns
+    from ..display.analysis import computing_ns
+
+    alone = replace(profile, devices=(replace(device, home=True, count=1),), links=())
+
+    def ns(tile: BoundGraph, read: int) -> int:
+        reads = disk_ns(device, READ, read) if reading is None else reading.at(read) // GRAIN
+        return max(reads, computing_ns(tile.graph.phases, tile, alone, _TILES) // _TILES)
+
+    return ns
+
+
+_TILES: Final = 64
+"""Of a pass for whose time a tile is predicted, as the first one makes its kernels."""
 
 
 # ---------------------------------------------------------------------------------------------------- files in stores

@@ -71,6 +71,12 @@ class Scheduling:
         return any(options) or self.purpose is PlanPurpose.SIMULATE or self.effort is not PlanningEffort.DEFAULT
 
     @property
+    def may_deal_tiles(self) -> bool:
+        """May a program that is too large for memory run in tiles on the devices of a cluster?"""
+        is_planned = self.purpose in (PlanPurpose.RUN, PlanPurpose.LOOK) and self.plan is None
+        return self.cluster is not None and is_planned and not self.objectives and self.deadline is None
+
+    @property
     def is_held_elsewhere(self) -> bool:
         """Do devices of a profile or a cluster hold values, rather than this process alone?"""
         return self.cluster is not None or (self.devices is not None and self.purpose in (PlanPurpose.LOOK, PlanPurpose.CHECK))

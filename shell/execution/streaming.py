@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,12 +15,13 @@ from ...lang.syntax.source import Span
 from ...typechecker.elements import Kind
 from ..console.standard_streams import stream_of
 from ..display.estimates import duration
-from ..pipeline_types import LoadedProgram, StreamRequest
+from ..pipeline_types import LoadedProgram, StreamRequest, TileWorkers
 from . import stored_plans
 from .params import param_values_of
 from .stored_plans import StoredPlan, require_valid
 
 if TYPE_CHECKING:
+    from ...backend.cluster.client import TiledAttempt
     from ...backend.graph.bind_sizes import BoundGraph
     from ...backend.io.reading import RowSource
     from ...backend.io.row_sinks import RowSink
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     )
     from ...backend.streams.spill import SelectedRows
     from ...backend.streams.stream_executor import TiledFiles
-    from ...backend.vm.run_state import Observer
+    from ...backend.vm.run_state import Observer, RunResults
     from ...typechecker.core.blocks import Core
     from .loading import InputFile
     from .run_request import RunRequest
@@ -79,15 +81,17 @@ def sinks_of(request: RunRequest, core: Core, *, runs: bool) -> dict[str, Target
 
 
 def stream_request_of(
-    request: RunRequest, core: Core, allowed: int | None, stored: StoredPlan | None, *, runs: bool
+    request: RunRequest, core: Core, allowed: int | None, stored: StoredPlan | None, workers: TileWorkers | None = None, *,
+    runs: bool,
 ) -> StreamRequest:  # fmt: skip
-    """The stream request of a run request; `allowed`: bytes of memory, `stored`: a stored plan to follow.
+    """The stream request of a run request; `allowed`: bytes of memory, `stored`: a stored plan to follow, `workers`: devices of a
+    cluster to which tiles are dealt.
 
     Refused E702: the stored plan writes an output to a file, and the request names none."""
     sinks = sinks_of(request, core, runs=runs)
     if stored is None:
         assert allowed is not None, "what fits is not streamed"
-        return StreamRequest(allowed, sinks)
+        return StreamRequest(allowed, sinks, workers=workers)
     read = {store.name for store in stored.plan.stores if store.access is Access.READ}  # what is both is scratch
     written = {store.name for store in stored.plan.stores if store.access is Access.WRITE} - read
     if missing := sorted(written - sinks.keys()):
@@ -100,7 +104,8 @@ def stream_request_of(
 def requires_this_machine(stored: StoredPlan) -> Refused:
     """The error of a plan with passes that would run on declared devices or be simulated."""
     message = "a plan that reads inputs in tiles runs on this machine's processors"
-    return Refused([Diagnostic(Code.E702, message, Span(stored.path, 0, 0), notes=("run it without --devices and --simulate",))])
+    notes = ("run it without --devices, --simulate and --cluster",)
+    return Refused([Diagnostic(Code.E702, message, Span(stored.path, 0, 0), notes=notes)])
 
 
 def plan_in_tiles(
@@ -137,6 +142,8 @@ def plan_in_tiles(
         raise CannotStream(bound.graph.phases[0], "")
     stored = {name: Stored(source.bytes, source.working_memory) for name, source in sources.items()}
     streaming = Streaming(bound, stored, asked.sinks, limit, rows)
+    if asked.workers is not None:
+        streaming = replace(streaming, devices=asked.workers.devices, undivided=asked.workers.undivided)
     if stored_plan is not None:  # in full detail, for the comparison with the stored plan
         device, detail = replace(device,
             threads=stored_plan.plan.devices[0].threads if stored_plan.plan.devices else 1), Detail.FULL
@@ -159,8 +166,11 @@ def plan_stage(asked: Streaming, selection: Selection, device: Device, settle: P
     return SelectionStage(plan, planned, selection)
 
 
-def run_selection_stages(loaded: LoadedProgram, observe: Observer | None) -> LoadedProgram:
-    """Run the selection stages, which count what masks select, and plan the rest of the program with these sizes.
+def run_selection_stages(
+    loaded: LoadedProgram, observe: Observer | None, attempt: TiledAttempt | None = None
+) -> LoadedProgram:  # fmt: skip
+    """Run the selection stages, which count what masks select, and plan the rest of the program with these sizes.  `attempt`: the
+    workers that run tiles.
 
     The checker has left no fact about such a size open.  Raises RunFailed and Refused."""
     from ...backend import execute
@@ -176,8 +186,10 @@ def run_selection_stages(loaded: LoadedProgram, observe: Observer | None) -> Loa
         rows = {store.name: SelectedRows(store) for store in selection.stores}
         selected.update(rows)
         known = replace(loaded, staged=None, mask_selections=selected)
-        stage_program = replace(known, plan=stage.plan, bound=stage.request.bound, scratch=stage.request.scratch)
-        stores = stores_of(stage_program)
+        stage_program = replace(
+            known, plan=stage.plan, bound=stage.request.bound, scratch=stage.request.scratch, streaming=stage.request
+        )  # fmt: skip
+        stores = stores_of(stage_program, attempt)
         execute(stage_program.plan, stage_program.bound, values_of(stage_program, stores), observe, stores=stores)
         (count,) = {one.count for one in rows.values()}
         return count
@@ -212,7 +224,7 @@ def first_failure(loaded: LoadedProgram, failure: BaseException) -> BaseExceptio
     if not isinstance(failure, RhoError) or failure.diagnostics[0].code not in {*DATA_DEPENDENT_CHECKS, Code.E706}:
         return failure
     assert loaded.streaming is not None, "it runs in tiles"
-    streaming, device = loaded.streaming, loaded.plan.devices[0]
+    streaming, device = replace(loaded.streaming, devices=()), loaded.plan.devices[0]
     if loaded.staged is not None:
         streaming = replace(streaming, bound=loaded.staged.bound, scratch=())
     elements = {entry.name: loaded.core.types[entry.value].element for entry in loaded.core.data}
@@ -277,8 +289,53 @@ def values_of(loaded: LoadedProgram, stores: TiledFiles | None) -> dict[str, Any
     return values | {name: one.array() for name, one in selected.items() if name in needed and one.file is not None}
 
 
-def stores_of(loaded: LoadedProgram) -> TiledFiles:
-    """The files behind the stores of a plan, not opened yet."""
+def on_those_left(loaded: LoadedProgram) -> LoadedProgram:
+    """The program planned for the workers that are left of those that it was planned for."""
+    from ...backend.schedule.single_device import Detail
+    from ...backend.schedule.streams.stream_planning import plan_streams
+
+    workers, streaming = loaded.workers, loaded.streaming
+    assert workers is not None and streaming is not None, "it runs in tiles on workers"
+    left = workers.connection.cluster.devices
+    devices = tuple(one for at, one in enumerate(workers.devices) if at == 0 or one.device.id in left)
+    if len(devices) == len(workers.devices):
+        return loaded
+    rows = tuple(step.rows for step in passes_of(loaded.plan))
+    asked, workers = replace(streaming, devices=devices, rows=rows), replace(workers, devices=devices)
+    staged = loaded.staged
+    if staged is not None:
+        staged = replace(staged, request=replace(staged.request, workers=workers))
+        return replace(loaded, staged=staged, workers=workers)
+    plan, streaming = plan_streams(asked, loaded.plan.devices[0], loaded.plan.program, Detail.STEPS)
+    return replace(loaded, plan=plan, streaming=streaming, workers=workers)
+
+
+def run_on_workers(loaded: LoadedProgram, observe: Observer | None) -> RunResults:
+    """Run a program whose tiles are dealt to the workers of a cluster, again on those that are left when one is lost."""
+    from ...backend import execute
+
+    workers = loaded.workers
+    assert workers is not None, "its tiles are dealt"
+
+    def run(attempt: TiledAttempt) -> RunResults:
+        program = on_those_left(loaded)
+        if program.staged is not None:
+            program = run_selection_stages(program, observe, attempt)
+        stores = stores_of(program, attempt)
+        try:
+            results = execute(program.plan, program.bound, values_of(program, stores), observe, stores=stores)
+        except BaseException as failure:
+            try:
+                raise first_failure(program, failure) from None
+            finally:
+                stores.discard()
+        return results._replace(tiles={**stores.read, **attempt.read})
+
+    return workers.connection.cluster.run_in_tiles(os.path.basename(loaded.checked.source.name), run)
+
+
+def stores_of(loaded: LoadedProgram, attempt: TiledAttempt | None = None) -> TiledFiles:
+    """The files behind the stores of a plan, not opened yet; `attempt`: the workers that run tiles."""
     from ...backend.io.errors import damaged
     from ...backend.io.reading import check_declared, located, row_source
     from ...backend.io.writing import sink_type
@@ -311,7 +368,13 @@ def stores_of(loaded: LoadedProgram) -> TiledFiles:
             sink = sink_type(path, type.element.kind, entry.reading)
             assert sink is not None, "only outputs whose files take tiles are written so"
             sinks[entry.name] = sink(path, type.element.kind, shape, entry.name)
-    return TiledFiles(sources, sinks, checks)
+    if attempt is not None and loaded.workers is not None and loaded.streaming is not None:
+        from ...backend.cluster.wire import stream_shipment
+
+        disabled = loaded.request.grouping.disabled_passes
+        shipment = stream_shipment(core, loaded.streaming, loaded.bound.sizes, disabled)
+        attempt.use(shipment, loaded.workers.inputs, loaded.workers.undivided)
+    return TiledFiles(sources, sinks, checks, others=attempt)
 
 
 def require_one_run(loaded: LoadedProgram, what: str) -> None:
@@ -322,7 +385,12 @@ def require_one_run(loaded: LoadedProgram, what: str) -> None:
 
 
 def require_sizes_known(loaded: LoadedProgram, what: str) -> None:
-    """Raise Refused if a size is only known when the program runs, since `what` needs all sizes before."""
+    """Raise Refused if a size is only known when the program runs, since `what` needs all sizes before; or if tiles are dealt to
+    workers, as many as they are quick when it runs."""
+    if loaded.workers is not None:
+        message = f"{what} has tiles of one device, and these are dealt to the workers of a cluster when the program runs"
+        span = Span(loaded.checked.source.name, 0, 0)
+        raise Refused([Diagnostic(Code.E702, message, span, notes=("plan it without --cluster",))])
     if loaded.staged is not None:
         span = loaded.staged.stages[0].selection.span
         message = f"{what} needs all sizes, and how many items this selects is counted when the program runs"
@@ -348,17 +416,41 @@ def stream_lines(loaded: LoadedProgram) -> list[str]:
     names = ", ".join(f"`{name}`" for name in stored)
     reads, writes = sum(step.reads for step in steps), sum(step.writes for step in steps)
     tiles = sum(step.tiles for step in steps)
-    passes = "1 pass" if len(steps) == 1 else f"{len(steps)} passes"
+    passes = passes_text(len(steps))
     wrote = f", {bytes_text(writes)} written" if writes else ""
     stages = () if loaded.staged is None else loaded.staged.stages
     picked = sum(step.writes for stage in stages for step in passes_of(stage.plan))
     if loaded.scratch or picked:
         wrote += f" ({bytes_text(sum(one.bytes for one in loaded.scratch) + picked)} of them in temporary files)"
     most = ", where masks select everything" if stages else ""
+    shares = [share for step in steps for share in step.shares]
+    devices = [
+        f"  {device}: {bytes_text(sum(one.reads for one in shares if one.device == device))} read in "
+        f"{passes_text(sum(one.device == device for one in shares))} of "
+        f"{sum(one.stop - one.first for one in shares if one.device == device):,} tiles, "
+        f"{bytes_text(max(one.memory for one in shares if one.device == device))} of memory"
+        for device in dict.fromkeys(one.device for one in shares)
+    ]
     return [
         f"streams {names}: {bytes_text(reads)} read in {passes} of {tiles:,} tiles in all{wrote}, "
-        f"about {duration(round(predicted_seconds(loaded) * 1e9))}{most}"
+        f"about {duration(round(predicted_seconds(loaded) * 1e9))}{most}",
+        *devices,
     ]  # fmt: skip
+
+
+def passes_text(count: int) -> str:
+    """`1 pass`, `2 passes`."""
+    return "1 pass" if count == 1 else f"{count} passes"
+
+
+def tile_lines(summary: Mapping[str, Any]) -> list[str]:
+    """A line on what each device has read, of the summary of a run whose tiles were dealt."""
+    from ...backend.schedule.plan.plan_text import bytes_text
+
+    return [
+        f"  {device} has read {bytes_text(one['read_bytes'])} in {passes_text(one['passes'])} of {one['tiles']:,} tiles"
+        for device, one in summary.get("tiles", {}).items()
+    ]
 
 
 def predicted_seconds(loaded: LoadedProgram) -> float:

@@ -144,6 +144,11 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     for line in (*shown, *drawn):
         (console.note if json else console.print)(line)
     plan = report.outcome.plan
+    if "tiles" in plan:
+        from ..execution.streaming import tile_lines
+
+        for line in tile_lines(plan):
+            console.note(line)
     if "measured" in plan:
         from ..display.analysis import AnalysisRow, analysis_table, compilation_line
 

@@ -61,7 +61,7 @@ def program(seed: int) -> str:
     return _HEAD + "\n".join(lines)
 
 
-def _store(folder: Path, rows: int) -> Path:
+def stored_vectors(folder: Path, rows: int) -> Path:
     folder.mkdir(exist_ok=True)
     draw = np.random.default_rng(7)
     np.save(folder / "x.npy", draw.standard_normal(rows))
@@ -72,7 +72,7 @@ def _store(folder: Path, rows: int) -> Path:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _store(tmp_path_factory.mktemp("stored"), ROWS)
+    return stored_vectors(tmp_path_factory.mktemp("stored"), ROWS)
 
 
 @pytest.mark.parametrize("seed", seeds(COUNT))
@@ -131,7 +131,7 @@ for seed in map(int, sys.argv[3:]):
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux's accounts of a process")
 def test_the_limit_is_kept_to(tmp_path: Path) -> None:
     limit = 8_000_000
-    small, big = _store(tmp_path / "small", 400_000), _store(tmp_path / "big", 8_000_000)
+    small, big = stored_vectors(tmp_path / "small", 400_000), stored_vectors(tmp_path / "big", 8_000_000)
     drawn = [str(seed) for seed in seeds(COUNT // 3)]
     tests = Path(__file__).parents[1]
     code = _PEAK.format(tests=str(tests), harness=str(tests / "harness"), limit=limit)

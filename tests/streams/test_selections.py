@@ -70,10 +70,10 @@ def test_the_plan_says_the_most_that_it_reads_and_writes(folder: Path) -> None:
 
 
 def test_nothing_is_left_where_the_disk_is_full(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: SelectedRows, cells: object, first: int) -> None:
+    def full(self: SelectedRows, cells: object, axis: int, first: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(SelectedRows, "add", full)
+    monkeypatch.setattr(SelectedRows, "put", full)
     with pytest.raises(RunFailed, match=r"E708.*No space left on device"):
         store(loaded(PROGRAMS["written"], folder, LIMIT))
     assert not files.live()

@@ -236,13 +236,27 @@ class RowsStep:
 
 
 @dataclass(frozen=True, slots=True)
+class TileShare:
+    """The tiles [first, stop) of a pass that a device runs, the bytes that it reads for them, and the memory that they take."""
+
+    device: DeviceId
+    first: int
+    stop: int
+    reads: int
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
 class StreamStep:
     """One pass over stored inputs, tile by tile: `phases` run on every tile, and their results are dropped, joined (partial
     results, in the order of sums), collected, or written to a store.
 
     `rows`: of a tile along the cut axis; `depth`: tiles in memory at once, one being computed, the others being read.  `results`:
     the values that are complete after the pass; `reads`, `writes`: bytes from and to stores.  A phase may be run by several
-    passes; nothing of it is kept between them."""
+    passes; nothing of it is kept between them.
+
+    `shares`: the tiles of each device that takes part, in the order of the tiles; none if the queue's device runs all, where
+    others could take part `undivided` because of this."""
 
     phases: tuple[PhaseId, ...]
     results: tuple[ValueId, ...]
@@ -251,6 +265,8 @@ class StreamStep:
     depth: int
     reads: int
     writes: int
+    shares: tuple[TileShare, ...] = ()
+    undivided: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,6 +250,11 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
             shown = f"  ⇒ {' '.join(value_text(v, names) for v in step.results)}" if step.results else ""
             tiles = f"{step.tiles:,} tiles of {step.rows:,} rows, {step.depth} at once"
             yield f"{indent}stream  {tiles}: {bytes_text(step.reads)} read{written}{shown}"
+            for share in step.shares:
+                part = f"{share.device}: tiles {share.first:,} to {share.stop:,}, {bytes_text(share.reads)} read"
+                yield f"{indent}{_INDENT}{part}, {bytes_text(share.memory)} of memory"
+            if step.undivided:
+                yield f"{indent}{_INDENT}on one device: {step.undivided}"
             for member in step.phases:
                 yield from _phase(known[member], names, indent + _INDENT, "")
         case CombineStep():

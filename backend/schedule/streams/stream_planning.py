@@ -8,6 +8,8 @@ as stored, a chunk, a block of text).  The rows of a tile are halved from `TILE`
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from fractions import Fraction
 from itertools import islice
 from math import prod
 from typing import Final, TypeGuard
@@ -24,12 +26,24 @@ from ...graph.passes.redundancy import drop_dead
 from ...graph.phases import AxisKind, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Print, Structured, ValueId
 from ...graph.projections import frame_of, is_unread
 from ...graph.shard_of_phase import restrict
-from ..plan.plan import Access, Box, Device, ExecutionPlan, PlannedFile, PlannedStore, StreamStep
+from ..plan.plan import Access, Box, Device, ExecutionPlan, PlannedFile, PlannedStore, StreamStep, SubPlan, TileShare
 from ..program_facts.partitioning import shape_of
 from ..program_facts.scratch_memory import rounded_to_alignment
 from ..single_device import Detail, PlannedUnit, plan_one_device
 from .pass_partitioning import CannotStream, may_fail, partition_passes
-from .tile_demands import OutputKind, PassOutput, PassPartitioning, Rows, TileDemand, TilePass, demand, out_of_order
+from .tile_demands import (
+    OutputKind,
+    PassOutput,
+    PassPartitioning,
+    Rows,
+    TiledAxis,
+    TileDemand,
+    TilePass,
+    demand,
+    is_carried,
+    out_of_order,
+    part_of,
+)
 from .tile_graph import key_of, tile_of, with_parts
 
 # ---------------------------------------------------------------------------------------------------- external sort
@@ -198,8 +212,11 @@ def _selects(phase: Phase, graph: Graph) -> TypeGuard[LibraryPhase]:
     return phase.op == "where" or (phase.attributes["axis"] == 0 and (shapes[1] or ())[0] == (shapes[0] or ())[0])
 
 
+_SELECTED: Final = "selected "
+
+
 def _name(phase: LibraryPhase) -> str:
-    return f"selected {phase.id}"
+    return f"{_SELECTED}{phase.id}"
 
 
 def _upstream(graph: Graph, members: Iterable[Phase]) -> tuple[Phase, ...]:
@@ -265,6 +282,55 @@ def axes_before_tiles(request: Streaming, phase: Phase) -> int:
     return cut.axis if cut is not None and isinstance(phase, Structured) and not cut.combines else 0
 
 
+# ---------------------------------------------------------------------------------------------------- rewrites
+#
+# What a program is rewritten by until it streams, as data, so that another process rewrites it alike.
+
+class StreamRewriteKind(Enum):
+    """How a graph is rewritten at a phase."""
+
+    SORT = "a grade becomes an external sort"
+    SLICES = "small slices become separate values"
+    UNROLLING = "a loop is unrolled"
+    STAGE = "only the selection stage of a phase is left"
+    SELECTED = "what a selection stage selected is read"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRewrite:
+    """A rewrite at a phase; `count`: of the items that were selected."""
+
+    kind: StreamRewriteKind
+    phase: PhaseId
+    count: int = 0
+
+
+def rewritten(bound: BoundGraph, rewrites: Iterable[StreamRewrite]) -> BoundGraph:
+    """Returns the graph after these rewrites, which were applied to it before.  Raises ValueError: one does not apply."""
+    for one in rewrites:
+        phase = next((phase for phase in bound.graph.phases if phase.id == one.phase), None)
+        result: BoundGraph | None = None
+        if phase is not None:
+            selection = selection_of(bound, phase) if one.kind in (StreamRewriteKind.STAGE, StreamRewriteKind.SELECTED) else None
+            match one.kind:
+                case StreamRewriteKind.SORT:
+                    result = (with_external_sort(bound, phase) or (None,))[0]
+                case StreamRewriteKind.SLICES:
+                    result = with_parts(bound, phase)
+                case StreamRewriteKind.UNROLLING if isinstance(phase, Loop):
+                    result = unrolled(bound, phase)
+                case StreamRewriteKind.STAGE if selection is not None:
+                    result = selection.bound
+                case StreamRewriteKind.SELECTED if selection is not None:
+                    result = after(bound, selection, one.count)
+                case _:
+                    pass
+        if result is None:
+            raise ValueError(f"phase #{one.phase} is not rewritten: {one.kind.value}")
+        bound = result
+    return bound
+
+
 # ---------------------------------------------------------------------------------------------------- plan of the passes
 
 DEPTH: Final = 2
@@ -301,10 +367,20 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class TileDevice:
+    """A device that tiles are dealt to; `ns`: predicts the nanoseconds of a tile from its graph and the bytes that it reads."""
+
+    device: Device
+    ns: Callable[[BoundGraph, int], int]
+
+
+@dataclass(frozen=True, slots=True)
 class Streaming:
     """A request to plan: the inputs that may be read, and the outputs that may be written, tile by tile, in `limit` bytes.
 
-    `rows`: the rows of a tile of each pass, if chosen before; `scratch`: stores that are no files of the program.
+    `rows`: the rows of a tile of each pass, if chosen before; `scratch`: stores that are no files of the program; `rewrites`: of
+    the program's graph, which gave `bound`; `devices`: those that tiles are dealt to, home first, and `undivided` the stores that
+    only home has.
     """
 
     bound: BoundGraph
@@ -313,12 +389,22 @@ class Streaming:
     limit: int
     rows: tuple[int, ...] | None = None
     scratch: tuple[Scratch, ...] = ()
+    rewrites: tuple[StreamRewrite, ...] = ()
+    devices: tuple[TileDevice, ...] = ()
+    undivided: frozenset[str] = frozenset()
+
+    def with_rewrite(self, bound: BoundGraph, kind: StreamRewriteKind, phase: Phase, count: int = 0) -> Streaming:
+        """Returns the request for the graph that is rewritten so."""
+        return replace(self, bound=bound, rewrites=(*self.rewrites, StreamRewrite(kind, phase.id, count)))
 
     def with_scratch(self, bound: BoundGraph, scratch: Scratch) -> Streaming:
         """Returns the request for the graph `bound` with a scratch store added."""
         store = Stored(scratch.bytes, scratch.working_memory, going_back=False)
         sources, sinks = {**self.sources, scratch.name: store}, {**self.sinks, scratch.name: Target()}
-        return replace(self, bound=bound, sources=sources, sinks=sinks, scratch=(*self.scratch, scratch))
+        return replace(
+            self, bound=bound, sources=sources, sinks=sinks, scratch=(*self.scratch, scratch),
+            undivided=self.undivided | {scratch.name},
+        )  # fmt: skip
 
     def with_selected(self, bound: BoundGraph, selection: Selection, count: int) -> Streaming:
         """Returns the remaining request after `count` cells have been selected; if they are few, they are read whole."""
@@ -327,7 +413,8 @@ class Streaming:
             size = count * prod(store.cell) * store.kind.bytes
             if size * _SMALL > self.limit:
                 sources[store.name] = Stored(size)
-        return replace(self, bound=bound, sources=sources)
+        names = {store.name for store in selection.stores}
+        return replace(self, bound=bound, sources=sources, undivided=self.undivided | names)
 
     def scratch_of(self, sink: PassOutput) -> Scratch | None:
         """Returns the scratch store that a flow ends in, if any."""
@@ -364,21 +451,24 @@ def plan_streams(
             return _planned(request, device, program, detail), request
         except CannotStream as trouble:
             if (ordered := with_external_sort(request.bound, trouble.phase)) is not None:
-                request = request.with_scratch(*ordered)
+                request = request.with_scratch(*ordered).with_rewrite(ordered[0], StreamRewriteKind.SORT, trouble.phase)
                 continue
             if (parted := with_parts(request.bound, trouble.phase)) is not None:
-                request = replace(request, bound=parted)
+                request = request.with_rewrite(parted, StreamRewriteKind.SLICES, trouble.phase)
                 continue
             if settle is not None and (selection := selection_of(request.bound, trouble.phase)) is not None:
-                stage = replace(request, bound=selection.bound, sinks={store.name: Target() for store in selection.stores})
-                count = settle(stage, selection)
-                request = request.with_selected(after(request.bound, selection, count), selection, count)
+                stage = request.with_rewrite(selection.bound, StreamRewriteKind.STAGE, trouble.phase)
+                stores = {store.name: Target() for store in selection.stores}
+                count = settle(replace(stage, sinks=stores, undivided=stage.undivided | stores.keys()), selection)
+                left = after(request.bound, selection, count)
+                request = request.with_selected(left, selection, count)
+                request = request.with_rewrite(left, StreamRewriteKind.SELECTED, trouble.phase, count)
                 continue
             if not isinstance(trouble.phase, Loop):
                 raise
             if why := unrolling_obstacle(trouble.phase, MOST_PHASES):
                 raise CannotStream(trouble.phase, f"{trouble.why} in each iteration, and {why}") from None
-            request = replace(request, bound=unrolled(request.bound, trouble.phase))
+            request = request.with_rewrite(unrolled(request.bound, trouble.phase), StreamRewriteKind.UNROLLING, trouble.phase)
 
 
 def _planned(request: Streaming, device: Device, program: tuple[PlannedFile, ...], detail: Detail) -> ExecutionPlan:
@@ -391,7 +481,18 @@ def _planned(request: Streaming, device: Device, program: tuple[PlannedFile, ...
     plan = plan_one_device(request.bound, device, program, detail, [*units, *last])
     if max(count for _, count in plan.main.peak) > request.limit:
         raise CannotStream(_largest(flow), "makes values that do not fit")
+    steps = [step for queue in plan.main.queues for step in queue.steps if isinstance(step, StreamStep)]
+    if shares := [share for step in steps for share in step.shares]:
+        plan = replace(plan, devices=tuple(one.device for one in request.devices), main=_with_peaks(plan.main, shares))
     return replace(plan, stores=tuple(_stores(request, flow)))
+
+
+def _with_peaks(main: SubPlan, shares: Sequence[TileShare]) -> SubPlan:
+    """Returns the steps with the most memory that each device takes for its tiles, beside home's."""
+    peaks = dict(main.peak)
+    for share in shares:
+        peaks[share.device] = max(peaks.get(share.device, 0), share.memory)
+    return replace(main, peak=tuple(peaks.items()))
 
 
 def _flow(request: Streaming) -> PassPartitioning:
@@ -480,10 +581,124 @@ def _unit(request: Streaming, flow: PassPartitioning, one: TilePass, device: Dev
         if (scratch := request.scratch_of(sink)) is not None and tiles > scratch.most_runs:
             raise CannotStream(sink.phase, f"would sort {tiles:,} parts, and at most {scratch.most_runs:,} are merged")
     step = StreamStep(tuple(phase.id for phase in one.phases), one.results, rows, tiles, DEPTH, reads, writes)
+    if request.devices:
+        step, need = _dealt(request, flow, one, step, need, device)
     outside = tuple(dict.fromkeys(value for phase in one.phases for value in flow.whole_operands(phase)))
     first = one.sinks[0].phase
     shape = LibraryPhase(first.id, first.span, "stream", outside, one.results, {}, (), ())
     return PlannedUnit(shape, step, need)
+
+
+# ------------------------------------------------------------------------------------------ tiles dealt to devices
+#
+# Each device runs the tiles of consecutive rows, and reads these rows of the stores itself.  Its partial results are subtrees of
+# the order of sums (`partial_trees`), which home joins with the others in that order, so that the bits do not depend on who runs
+# which tile.  Rows that are collected, or go to a temporary file, are sent to home; rows of an output are written in place.
+
+_PARTS: Final = 16
+"""Parts a device, at least, into which the tiles are divided for dealing, if there are so many."""
+
+
+def partial_trees(first: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yields the first tile and the number of tiles of each of the largest subtrees of the order of sums within [first, stop)."""
+    while first < stop:
+        size = (first & -first) or 1 << (stop - 1).bit_length()
+        while first + size > stop:
+            size >>= 1
+        yield first, size
+        first += size
+
+
+def _dealt(
+    request: Streaming, flow: PassPartitioning, one: TilePass, step: StreamStep, need: int, device: Device
+) -> tuple[StreamStep, int]:  # fmt: skip
+    """Returns the pass with its tiles dealt to the devices, each as many as it is quick, and the memory that it takes at home.
+
+    Tiles are made smaller for devices with less memory, unless products of them are added, whose bits depend on their rows."""
+    if why := _undivided(request, flow, one, step):
+        return replace(step, undivided=why), need
+    left, fixed = request.limit - _whole_bytes(flow, one), any(_adds_products(flow, sink) for sink in one.sinks)
+    most = min((runs.most_runs for sink in one.sinks if (runs := request.scratch_of(sink)) is not None), default=one.size)
+    rows = step.rows
+    while True:
+        need_of_tiles, reads = memory_of(request, flow, one, rows, device)
+        tiled = replace(step, rows=rows, tiles=-(-one.size // rows), reads=reads)
+        operands = {value for phase in one.phases for value in flow.whole_operands(phase)}
+        there = need_of_tiles + sum(rounded_to_alignment(_bytes_of(flow, value)) for value in operands)
+        shares = _shares(request, flow, one, tiled, there)
+        here = need_of_tiles + _delivered_bytes(request, flow, one, rows, shares)
+        if len(shares) > 1 and here <= left:
+            home = request.devices[0].device.id
+            return replace(tiled, shares=tuple(replace(s, memory=here) if s.device == home else s for s in shares)), here
+        rows = max(one.grain, rows // 2)
+        if fixed or request.rows is not None or rows == tiled.rows or -(-one.size // rows) > most:
+            return replace(step, undivided="the devices have too little memory for tiles on several"), need
+
+
+def _undivided(request: Streaming, flow: PassPartitioning, one: TilePass, step: StreamStep) -> str:
+    """Returns why one device runs all tiles of a pass; empty if several may."""
+    if any(sink.kind is OutputKind.CARRIED for sink in one.sinks) or any(is_carried(flow.cuts.get(p.id)) for p in one.phases):
+        return "each tile continues from the one before"
+    for phase in one.phases:
+        if isinstance(phase, Input) and phase.name in request.undivided:
+            is_temporary = phase.name.startswith(_SELECTED) or any(one.name == phase.name for one in request.scratch)
+            return "it reads a temporary file of home" if is_temporary else f"not all workers see the file of `{phase.name}`"
+    for sink in one.sinks:
+        if isinstance(sink.phase, Output) and not request.sinks[sink.phase.name].any_axis:
+            return f"the rows of `{sink.phase.name}` are written in order"
+    return "it is one tile" if step.tiles < 2 else ""
+
+
+def _adds_products(flow: PassPartitioning, sink: PassOutput) -> bool:
+    cut = flow.cuts.get(sink.phase.id)
+    return sink.kind is OutputKind.JOINED and isinstance(cut, TiledAxis)
+
+
+def _shares(request: Streaming, flow: PassPartitioning, one: TilePass, step: StreamStep, there: int) -> tuple[TileShare, ...]:
+    """Returns the tiles of each device in proportion to its speed; `there`: the memory of tiles beside home."""
+    joined = _joined_bytes(flow, one, one.size) * step.tiles.bit_length()  # of the subtrees at both ends of the tiles
+    takes = there + joined
+    fitting = [other for other in request.devices[1:] if other.device.memory is None or takes <= other.device.memory]
+    devices = [request.devices[0], *fitting]
+    tiles = list(tiles_of(one, step.rows))
+    middle = tiles[len(tiles) // 2 - 1]
+    needed = demand(flow, one, middle)
+    graph, read = tile_of(flow, one, needed, middle).bound, _stored_bytes(request, flow, one, needed)
+    speeds = [Fraction(1, max(1, other.ns(graph, read))) for other in devices]
+    grain = 1
+    while len(tiles) >= 2 * grain * _PARTS * len(devices):
+        grain *= 2
+    shares, first, before = list[TileShare](), 0, Fraction(0)
+    for other, speed in zip(devices, speeds, strict=True):
+        before += speed
+        stop = min(len(tiles), round(len(tiles) * before / sum(speeds) / grain) * grain)
+        if other is devices[-1]:
+            stop = len(tiles)
+        if stop > first:
+            reads = sum(_stored_bytes(request, flow, one, demand(flow, one, tile)) for tile in tiles[first:stop])
+            shares.append(TileShare(other.device.id, first, stop, reads, takes))
+            first = stop
+    return tuple(shares)
+
+
+def _delivered_bytes(
+    request: Streaming, flow: PassPartitioning, one: TilePass, rows: int, shares: Sequence[TileShare]
+) -> int:  # fmt: skip
+    """Returns the memory that results of other devices take at home: a message from each, and subtrees of sums."""
+    home = request.devices[0].device.id
+    others = [share for share in shares if share.device != home]
+    parts = sum(len([*partial_trees(share.first, share.stop)]) for share in others)
+    joined = [value for sink in one.sinks if sink.kind is OutputKind.JOINED for value in traverse.results(sink.phase)]
+    messages = [rounded_to_alignment(_bytes_of(flow, value)) for value in joined]
+    for sink in one.sinks:
+        if sink.value is not None and is_delivered(sink, request.undivided):
+            messages.append(rounded_to_alignment(_bytes_of(flow, sink.value, part_of(sink, (0, rows)))))
+    return len(others) * max(messages, default=0) + parts * sum(messages[: len(joined)])
+
+
+def is_delivered(sink: PassOutput, undivided: Collection[str]) -> bool:
+    """Returns whether rows of a sink are sent to home, rather than written in place."""
+    return not isinstance(sink.phase, Output) or sink.phase.name in undivided
 
 
 def _least_memory(request: Streaming, flow: PassPartitioning, one: TilePass, device: Device) -> tuple[int, int]:

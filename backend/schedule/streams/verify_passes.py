@@ -17,7 +17,17 @@ from ..plan.plan import Access, BranchStep, CellsStep, ExecutionPlan, FreeStep, 
 from ..program_facts.partitioning import reads_of
 from .pass_partitioning import partition_passes
 from .stream_planning import Stored, tiles_of
-from .tile_demands import PassPartitioning, TileDemand, TilePass, boxes_made, boxes_read, demand, out_of_order, part_of
+from .tile_demands import (
+    PassPartitioning,
+    TileDemand,
+    TilePass,
+    boxes_made,
+    boxes_read,
+    demand,
+    is_carried,
+    out_of_order,
+    part_of,
+)
 
 
 def faults_of_streams(plan: ExecutionPlan, bound: BoundGraph, stored: Mapping[str, Stored], limit: int) -> list[str]:
@@ -26,9 +36,10 @@ def faults_of_streams(plan: ExecutionPlan, bound: BoundGraph, stored: Mapping[st
 
 
 def _faults(plan: ExecutionPlan, bound: BoundGraph, stored: Mapping[str, Stored], limit: int) -> Iterator[str]:
+    limits = {device.id: device.memory for device in plan.devices if device.memory is not None and device.id != plan.home}
     for device, peak in plan.main.peak:
-        if peak > limit:
-            yield f"{device} holds {peak:,} bytes of {limit:,}"
+        if peak > limits.get(device, limit):
+            yield f"{device} holds {peak:,} bytes of {limits.get(device, limit):,}"
     names = {access: {store.name for store in plan.stores if store.access is access} for access in Access}
     flow = partition_passes(bound.graph, names[Access.READ], names[Access.WRITE], lambda count: True)
     phases = {phase.id: phase for phase in bound.graph.phases}
@@ -48,6 +59,7 @@ def _faults(plan: ExecutionPlan, bound: BoundGraph, stored: Mapping[str, Stored]
                     yield "a pass has not the phases that flow to what it makes"
                     continue
                 yield from _pass(flow, passes[0], step, stored, there)
+                yield from _shares(plan, flow, passes[0], step, stored)
                 there.update(step.results)
                 run.update(step.phases)
             case FreeStep():
@@ -105,6 +117,26 @@ def _pass(
             yield f"the tiles of phase #{sink.phase.id} end at {ends[index]}, not at {sink.size}"
     if reads != step.reads:
         yield f"a pass reads {reads:,} bytes, not {step.reads:,}"
+
+
+def _shares(
+    plan: ExecutionPlan, flow: PassPartitioning, one: TilePass, step: StreamStep, stored: Mapping[str, Stored]
+) -> Iterator[str]:  # fmt: skip
+    """Yields faults of who runs which tiles: each is one device's, and the devices read what the pass reads."""
+    if not step.shares:
+        return
+    if any(is_carried(flow.cuts.get(phase.id)) for phase in one.phases):
+        yield "tiles that continue from the one before are dealt to several devices"
+    ends, peaks, devices = [0, *(share.stop for share in step.shares)], dict(plan.main.peak), [one.id for one in plan.devices]
+    if [share.first for share in step.shares] != ends[:-1] or ends[-1] != step.tiles or ends != sorted(set(ends)):
+        yield f"the shares of a pass do not divide its {step.tiles} tiles"
+    if len({share.device for share in step.shares}) < len(step.shares) or not {s.device for s in step.shares} <= {*devices}:
+        yield "a device has two shares of a pass, or is none of the plan"
+    for share in step.shares:
+        if share.memory > peaks.get(share.device, 0):
+            yield f"a share takes {share.memory:,} bytes, more than {share.device} holds"
+    if sum(share.reads for share in step.shares) != step.reads:
+        yield f"the shares of a pass do not read its {step.reads:,} bytes"
 
 
 def _tile(flow: PassPartitioning, one: TilePass, needed: TileDemand) -> Iterator[str]:
