@@ -47,9 +47,8 @@ Note [Channels].  A channel carries one transfer at a time, unless the problem's
 Which end of a link is its `source` matters for SIMPLEX only.
 
 Note [Combine].  A phase with `combine` is finished by a step on home of `ticks_per_shard` × shards ticks, home's own shard
-counted.  With `barrier` it starts when the last partial result has arrived; without, each partial result is merged as it arrives,
-one after the other, and home is busy from the first merge to the end of the last.  The output is then at home as one piece, and
-its parts are counted in bytes.  A partial result takes `bytes` on the link (0 and no link: nothing), memory where it was made
+counted, which starts when the last partial result has arrived.  The output is then at home as one piece, and its parts are
+counted in bytes.  A partial result takes `bytes` on the link (0 and no link: nothing), memory where it was made
 until it has arrived, and memory at home until the combine ends; `sync` of home counts.
 
 Note [Memory].  A device holds
@@ -78,10 +77,9 @@ from the start on.  `scratch` is stated for each device, not in proportion.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
-from itertools import pairwise
 from typing import Final, NewType, TypeAlias
 
 from ...lang.support.records import dataclass, field, replace
@@ -152,7 +150,6 @@ class Combine:
     """See Note [Combine]."""
 
     ticks_per_shard: int
-    barrier: bool = True
     bytes: int = 0
 
 
@@ -331,29 +328,9 @@ class Speculate:
     phase: PhaseIndex
 
 
-@dataclass(frozen=True, slots=True)
-class Adjacent:
-    """Both use one queue, and no other phase stands between the two in its order."""
-
-    line: SourceLine
-    first: PhaseIndex
-    then: PhaseIndex
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """`order x z …`: in this order; adjacent where no `…` (None) stands between; a `…` at an end lets others come before
-    or after.  The others are `over`: of a program the phases that make its named values, of an instance (None) all phases."""
-
-    line: SourceLine
-    items: tuple[PhaseIndex | None, ...]
-    over: tuple[PhaseIndex, ...] | None = None
-
-
 Directive: TypeAlias = (
     PlaceDirective | Before | IssueBefore | Split | NoSplit | Replicate | Keep | LimitMemory | LimitMachines | Deadline
     | Speculate
-    | Adjacent | Order
 )  # fmt: skip
 
 
@@ -451,16 +428,15 @@ class DirectiveConstraints:
     """All fields but the last four are by phase or by device.
 
     `devices`: allowed devices of a phase, None: all with ticks for it.  `fixed_modes`, `undivided`: from `split`, `nosplit`.
-    `start_after`, `issue_after`: phases that complete, or are issued, before it.  `immediate_successor`: (x, z) with nothing
-    between them in the order.  `memory_limits`: bytes by device.  `required_copies`: devices that must have all of the phase's
-    output at the end (`replicated`: every device that is used).  `is_consistent` False: some contradiction was noticed."""
+    `start_after`, `issue_after`: phases that complete, or are issued, before it.  `memory_limits`: bytes by device.
+    `required_copies`: devices that must have all of the phase's output at the end (`replicated`: every device that is used).
+    `is_consistent` False: some contradiction was noticed."""
 
     devices: list[frozenset[int] | None]
     fixed_modes: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     undivided: set[int] = field(default_factory=set)
     start_after: list[list[int]] = field(default_factory=list)
     issue_after: list[list[int]] = field(default_factory=list)
-    immediate_successor: dict[int, int] = field(default_factory=dict)
     memory_limits: list[int | None] = field(default_factory=list)
     required_copies: dict[int, set[int]] = field(default_factory=dict)
     replicated: set[int] = field(default_factory=set)
@@ -544,10 +520,6 @@ def directive_constraints(problem: Problem) -> DirectiveConstraints:
                 result.machines = limit if result.machines is None else min(limit, result.machines)
             case Deadline(_, ticks):
                 result.deadline = ticks if result.deadline is None else min(ticks, result.deadline)
-            case Adjacent(_, x, z):
-                _make_adjacent(result, x, z)
-            case Order(_, items, over):
-                _apply_order(result, items, range(count) if over is None else over)
             case Speculate():
                 pass
     for index, mode in result.fixed_modes.items():
@@ -575,28 +547,6 @@ def _fix_split(
     mode = tuple((d, rows) for d, rows in zip(devices, counts, strict=True) if rows)
     result.is_consistent &= phase not in result.fixed_modes or result.fixed_modes[phase] == mode
     result.fixed_modes[phase] = mode
-
-
-def _make_adjacent(result: DirectiveConstraints, first: int, then: int) -> None:
-    result.is_consistent &= result.immediate_successor.get(first, then) == then
-    result.immediate_successor[first] = then
-    result.issue_after[then].append(first)
-
-
-def _apply_order(result: DirectiveConstraints, items: tuple[int | None, ...], over: Iterable[int]) -> None:
-    named = [item for item in items if item is not None]
-    for before, item in pairwise(items):
-        if before is not None and item is not None:
-            _make_adjacent(result, before, item)
-    for first, then in pairwise(named):
-        result.issue_after[then].append(first)
-    others = [p for p in over if p not in named]
-    if named and items[0] is not None:
-        for p in others:
-            result.issue_after[p].append(named[0])
-    if named and items[-1] is not None:
-        for p in others:
-            result.issue_after[named[-1]].append(p)
 
 
 def allowed_devices(problem: Problem, constraints: DirectiveConstraints, phase: int) -> list[int]:

@@ -33,7 +33,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledCombine:
-    """The combine of a phase on home.  With no barrier, start is that of the first merge."""
+    """The combine of a phase on home."""
 
     phase: PhaseIndex
     start: int

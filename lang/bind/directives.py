@@ -27,7 +27,7 @@ PRINT: Final = "print"
 ELLIPSES: Final = ("…", "...", "..")
 OBJECTIVES: Final = ("latency", "throughput", "energy", "machines", "syncs")
 VERBS: Final = (
-    "place", "split", "nosplit", "replicate", "keep", "move", "limit", "minimize", "deadline", "speculate", "adjacent", "order",
+    "place", "split", "nosplit", "replicate", "keep", "move", "limit", "minimize", "deadline", "speculate", "order",
     "before", "issue_before",
 )  # fmt: skip
 INFIX_VERBS: Final = ("before", "issue_before")
@@ -43,13 +43,13 @@ _NANOSECONDS: Final = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 1
 class ResolvedDirective(Generic[Phase]):
     """One well-formed directive: its verb, and groups of phases.
 
-    `a before b` has the groups (a), (b); `order x … z` one group, in which None stands for `…`; `gpu { a ⋄ b }`, whose verb is
-    `group`, one for each step.  `devices` are the device words in order; `shares` the ratio of a split (`3:1` is (3, 1));
-    `number` a limit in bytes or machines; `text` a deadline as written; `objectives` what to minimize, most important first."""
+    `a before b` has the groups (a), (b); `order x y z` one group; `gpu { a ⋄ b }`, whose verb is `group`, one for each step.
+    `devices` are the device words in order; `shares` the ratio of a split (`3:1` is (3, 1)); `number` a limit in bytes or
+    machines; `text` a deadline as written; `objectives` what to minimize, most important first."""
 
     verb: str
     span: Span
-    phases: tuple[tuple[Phase | None, ...], ...] = ()
+    phases: tuple[tuple[Phase, ...], ...] = ()
     devices: tuple[DirectiveWord, ...] = ()
     shares: tuple[int, ...] = ()
     number: int = 0
@@ -129,11 +129,6 @@ class DirectiveReader(Generic[Phase]):
                     message = "a deadline is a time such as `5ms`, or a number of ticks"
                     raise self.error(rest[0].span if rest else first.span, message)
                 return ResolvedDirective("deadline", span, text=text)
-            case "adjacent":
-                phases = self.phases(rest, first)
-                if len(phases) < 2 or len(set(phases)) < len(phases):
-                    raise self.error(first.span, "at least two different phases are adjacent: `adjacent x z`")
-                return ResolvedDirective("adjacent", span, (phases,))
             case "order":
                 return self._order(span, first, rest)
             case "before" | "issue_before":
@@ -214,22 +209,18 @@ class DirectiveReader(Generic[Phase]):
         return ResolvedDirective("minimize", span, objectives=tuple(word.text for word in rest))
 
     def _order(self, span: Span, verb: DirectiveWord, rest: list[DirectiveWord]) -> ResolvedDirective[Phase]:
-        items: list[Phase | None] = []
-        names: list[DirectiveWord] = []
-        for word in (*rest, None):
-            if word is None or word.text in ELLIPSES:
-                items += self.phases(names, verb) if names else ()
-                names = []
-                if word is not None and items[-1:] != [None]:
-                    items.append(None)
-            else:
-                names.append(word)
-        named = [item for item in items if item is not None]
-        if not named:
-            raise self.error(verb.span, "an order names phases: `order x … z`")
-        if len(set(named)) < len(named):
+        holes = [word for word in rest if word.text in ELLIPSES]
+        named = [word for word in rest if word.text not in ELLIPSES]
+        if holes and named:
+            fix = Fix("leave it out", tuple(Edit(word.span, "") for word in holes))
+            message = f"`{holes[0].text}` is not needed: an order lets others come before, between and after"
+            raise self.error(holes[0].span, message, fixes=(fix,))
+        phases = self.phases(named, verb) if named else ()
+        if len(phases) < 2:
+            raise self.error(verb.span, "an order names at least two phases: `order x z`")
+        if len(set(phases)) < len(phases):
             raise self.error(verb.span, "an order names each phase once", Code.SCH101)
-        return ResolvedDirective("order", span, (tuple(items),))
+        return ResolvedDirective("order", span, (phases,))
 
     # ------------------------------------------------------------------ names
 

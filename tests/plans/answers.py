@@ -79,10 +79,10 @@ def cut() -> Problem:
 
 
 def merged() -> Problem:
-    """Partial sums merged as they arrive, over a link that takes both directions at once."""
+    """Partial sums over a link that takes both directions at once."""
     phases = (
         PhaseTask("x", {"cpu": Ticks(((1, 1),))}, out_bytes=12, home=True),
-        PhaseTask("s", both(120, 12), rows=12, combine=Combine(20, barrier=False, bytes=2), out_bytes=4, ready=3),
+        PhaseTask("s", both(120, 12), rows=12, combine=Combine(20, bytes=2), out_bytes=4, ready=3),
         PhaseTask("print", both(1), home=True, effect=True),
     )
     return Problem(

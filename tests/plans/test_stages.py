@@ -120,7 +120,7 @@ def test_a_strategy_that_fails_to_prove_keeps_the_others(monkeypatch: pytest.Mon
     def fails_to_refute(*_: Any) -> bool:
         raise ZeroDivisionError("as if")
 
-    answers = [(problem, plan_problem(problem, QUICK)) for problem in map(problem_of, map(Random, range(6)))]
+    answers = [(problem, plan_problem(problem, QUICK)) for problem in map(problem_of, map(Random, range(12)))]
     proved = [one for one in answers if one[1].status is Status.OPTIMAL]
     changed = tuple(replace(s, refutes=fails_to_refute) if s.name == name else s for s in portfolio.STRATEGIES)
     monkeypatch.setattr(portfolio, "STRATEGIES", changed)

@@ -54,7 +54,7 @@ def task_of(r: Random, name: str) -> PhaseTask:
         low = r.randint(0, 6)
         return Ticks(((1, low), (rows + 1, low + r.randint(0, 9))))
 
-    combine = Combine(r.randint(0, 3), r.random() < 0.5, r.randint(0, 6)) if rows and r.random() < 0.3 else None
+    combine = Combine(r.randint(0, 3), r.randint(0, 6)) if rows and r.random() < 0.3 else None
     effect = rows == 0 and r.random() < 0.2
     return PhaseTask(
         name, {kind: table() for kind in ("cpu", "gpu")}, rows, combine, r.choice([0, r.randint(1, 20)]),
@@ -92,7 +92,7 @@ def directives_for(r: Random, problem: Problem) -> list[str]:
         choices = [
             f"place {r.choice(free)} on {r.choice(names)}", f"{x} before {y}", f"{x} issue_before {y}", f"nosplit {x}",
             f"limit memory {r.choice(names)} {r.randint(20, 90)}", f"limit machines {r.randint(1, 4)}", f"replicate {x}",
-            f"keep {x} on {r.choice(names)}", f"adjacent {x} {y}", f"order {x} … {y} …", f"order … {x} … {y} …",
+            f"keep {x} on {r.choice(names)}", f"order {x} {y}",
         ]  # fmt: skip
         if cut:
             last = problem.device_names()[-1]

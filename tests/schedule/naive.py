@@ -168,10 +168,4 @@ class Naive(Memory, Directives):
             brought = [t for t in self.partials(c.phase) if t.target == self.home]
             came = sorted([*came, *(t.arrive + self.groups[self.home].sync for t in brought)])
             if combine is not None and came:
-                if combine.barrier:
-                    yield c.start < came[-1] or c.end != c.start + combine.ticks_per_shard * len(came)
-                else:
-                    at = c.start
-                    for tick in came:
-                        at = max(at, tick) + combine.ticks_per_shard
-                    yield c.start < came[0] or c.end != at
+                yield c.start < came[-1] or c.end != c.start + combine.ticks_per_shard * len(came)

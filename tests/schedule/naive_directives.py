@@ -7,14 +7,12 @@ from fractions import Fraction
 from itertools import pairwise
 
 from rho.backend.schedule.problem import (
-    Adjacent,
     Before,
     Deadline,
     IssueBefore,
     Keep,
     LimitMachines,
     NoSplit,
-    Order,
     PlaceDirective,
     Replicate,
     Split,
@@ -74,24 +72,3 @@ class Directives(Parts):
                 yield len(used) > directive.count
             case Deadline():
                 yield self.schedule.makespan > directive.ticks
-            case Adjacent():
-                yield self.apart(directive.first, directive.then)
-            case Order():
-                yield from self.disordered(directive)
-
-    def apart(self, a: int, b: int) -> bool:
-        """Something starts between the two in a queue of either, or they stand the other way round."""
-        queues = {s.device for s in (*self.shards(a), *self.shards(b))}
-        between = [s for s in self.schedule.shards if s.phase not in (a, b) and s.device in queues]
-        return self.opens(a) > self.opens(b) or any(self.opens(a) < s.start < self.opens(b) for s in between)
-
-    def disordered(self, order: Order) -> Iterator[bool]:
-        named = [item for item in order.items if item is not None]
-        over = range(len(self.problem.phases)) if order.over is None else order.over
-        others = [self.opens(phase) for phase in over if phase not in named]
-        yield from (self.opens(a) > self.opens(b) for a, b in pairwise(named))
-        for a, b in pairwise(order.items):
-            yield a is not None and b is not None and self.apart(a, b)
-        first, last = order.items[0], order.items[-1]
-        yield first is not None and any(other < self.opens(first) for other in others)
-        yield last is not None and any(other > self.opens(last) for other in others)

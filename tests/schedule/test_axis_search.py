@@ -58,7 +58,7 @@ def another(r: Random, task: PhaseTask, *, combines: bool, most_rows: int) -> Ph
         low = r.randint(0, 6)
         return Ticks(((1, low), (rows + 1, low + r.randint(0, 9))))
 
-    combine = Combine(r.randint(0, 3), r.random() < 0.5, max(task.out_bytes, r.randint(0, 6))) if combines else None
+    combine = Combine(r.randint(0, 3), max(task.out_bytes, r.randint(0, 6))) if combines else None
     return replace(
         task, ticks={kind: table() for kind in task.ticks}, rows=rows, combine=combine if r.random() < 0.4 else None,
         scratch=r.randint(0, 6),

@@ -72,7 +72,7 @@ def test_a_bound_of_whole_shards_is_none_of_chunks() -> None:
     assert not bound_is_reproved(problem, replace(cut, lower_bound=whole.lower_bound))
 
 
-@pytest.mark.parametrize(("combine", "out"), [(None, 0), (Combine(1, False, 8), 8), (Combine(1, True, 8), 8), (None, 500)])
+@pytest.mark.parametrize(("combine", "out"), [(None, 0), (Combine(1, 8), 8), (None, 500)])
 def test_what_does_not_fit_goes_in_chunks(combine: Combine | None, out: int) -> None:
     problem = copied(600, combine=combine, out=out)
     assert plan_problem(replace(problem, chunks=1)).status is Status.IMPOSSIBLE

@@ -14,7 +14,6 @@ from share import seeds
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.exact.infeasibility import data_arcs, find_conflict, order_conflict, order_facts
 from rho.backend.schedule.problem import (
-    Adjacent,
     Before,
     Combine,
     Deadline,
@@ -27,7 +26,6 @@ from rho.backend.schedule.problem import (
     LimitMemory,
     Link,
     NoSplit,
-    Order,
     PhaseIndex,
     PhaseTask,
     PlaceDirective,
@@ -63,10 +61,6 @@ def p(*indices: int) -> tuple[PhaseIndex, ...]:
     return tuple(PhaseIndex(index) for index in indices)
 
 
-def order(*items: int | None) -> Order:
-    return Order(line(1), tuple(None if item is None else PhaseIndex(item) for item in items))
-
-
 def conflict(problem: Problem) -> Conflict:
     found = find_conflict(problem)
     assert found is not None
@@ -81,37 +75,26 @@ def completions(problem: Problem) -> list[tuple[int, ...]]:
     """Every order of all phases that directives and data allow."""
     facts = order_facts(problem)
     arcs = [*data_arcs(problem), *(arc for fact in facts for arc in fact.arcs)]
-    glued = [pair for fact in facts for pair in fact.adjacent]
     return [
         found
         for found in permutations(range(len(problem.phases)))
-        if all(found.index(p) < found.index(q) for p, q in arcs) and all(found.index(z) == found.index(x) + 1 for x, z in glued)
+        if all(found.index(p) < found.index(q) for p, q in arcs)
     ]
 
 
 class TestOrders:
-    def test_one_completion(self) -> None:
-        """S07: `order x z …`."""
-        problem = replace(SUM, directives=(order(0, 1, None),))
-        assert completions(problem) == [(0, 1, 2, 3)]
+    def test_several_completions(self) -> None:
+        """S07: `order x z`."""
+        problem = replace(SUM, directives=(IssueBefore(line(1), p(0), p(1)),))
+        assert len(completions(problem)) == 2
         assert find_conflict(problem) is None
 
-    def test_several_completions(self) -> None:
-        """S07: `order x … z …`."""
-        assert len(completions(replace(SUM, directives=(order(0, None, 1, None),)))) == 2
-
-    def test_nothing_after_what_is_needed(self) -> None:
-        """S08: `order x … z`: exactly two facts."""
-        last = order(0, None, 1)
+    def test_nothing_comes_after_what_needs_it(self) -> None:
+        """S08: `order r z`: exactly two facts."""
+        last = IssueBefore(line(1), p(3), p(1))
         found = conflict(replace(SUM, directives=(last,)))
         assert (found.code, found.directives, found.facts) == ("SCH102", (last,), ("`r` needs `z`",))
         assert completions(replace(SUM, directives=(last,))) == []
-
-    def test_a_block_before_what_it_needs(self) -> None:
-        """S05: z first, though z is made of y, which is made of x."""
-        first = order(2, None)
-        found = conflict(graph("x y z", "x>y y>z", first))
-        assert (found.code, found.directives, found.facts) == ("SCH102", (first,), ("`z` needs `y`",))
 
     def test_a_circle_of_directives(self) -> None:
         there, back = Before(line(3), p(0), p(1)), Before(line(5), p(1), p(0))
@@ -141,16 +124,6 @@ class TestOrders:
         back = Before(line(1), p(3), p(0))
         found = conflict(graph("a b c d", "a>b b>c c>d", back))
         assert (found.code, found.directives, found.facts) == ("SCH102", (back,), ("`d` needs `a`",))
-
-    def test_adjacent_with_something_between(self) -> None:
-        glue = Adjacent(line(1), PhaseIndex(0), PhaseIndex(2))
-        found = conflict(graph("a b c", "a>b b>c", glue))
-        assert (found.code, found.directives, set(found.facts)) == ("SCH102", (glue,), {"`b` needs `a`", "`c` needs `b`"})
-
-    def test_two_want_to_be_next(self) -> None:
-        one, two = Adjacent(line(1), *p(0, 1)), Adjacent(line(2), *p(0, 2))
-        found = conflict(graph("a b c", "", one, two))
-        assert (found.code, set(found.directives)) == ("SCH101", {one, two})
 
     def test_effects_keep_their_order(self) -> None:
         swapped = Before(line(1), p(1), p(0))
@@ -331,7 +304,7 @@ def test_annotated_is_never_better_than_free(seed: int) -> None:
         x, z = (PhaseIndex(index) for index in r.sample(range(count), 2))
         options: list[Directive] = [
             Before(here, (x,), (z,)), IssueBefore(here, (x,), (z,)), PlaceDirective(here, (x, z), r.choice(kinds)),
-            Adjacent(here, x, z), Order(here, (x, None)), Order(here, (None, x, z, None)), Keep(here, x, r.choice(kinds)),
+            Keep(here, x, r.choice(kinds)),
             LimitMachines(here, r.randint(1, 2)), LimitMemory(here, r.choice(kinds), r.randint(60, 200)),
             Deadline(here, r.randint(100, 500)),
         ]  # fmt: skip
@@ -364,10 +337,9 @@ class TestWhatWouldDo:
         home = DeviceGroup("a", "a", home=True)
         phases = tuple(PhaseTask(name, {"a": Ticks(((1, 1),))}) for name in ("x", "z", "r"))
         edges = (Edge(PhaseIndex(0), PhaseIndex(2)), Edge(PhaseIndex(1), PhaseIndex(2)))
-        line = SourceLine(4, "order … r … z")
-        asked = Order(line, (None, PhaseIndex(2), None, PhaseIndex(1)))
+        asked = IssueBefore(SourceLine(4, "order r z"), p(2), p(1))
         found = find_conflict(Problem((home,), (), phases, edges, (asked,)))
         assert found is not None and found.code == "SCH102" and found.facts == ("`r` needs `z`",)
-        assert found.hint == "line 4 wants `z` after `r` and nothing after `z`; write `order … z … r …`"
-        again = Order(line, (None, PhaseIndex(1), None, PhaseIndex(2), None))
+        assert found.hint == "write `order z r`"
+        again = IssueBefore(SourceLine(4, "order z r"), p(1), p(2))
         assert find_conflict(Problem((home,), (), phases, edges, (again,))) is None

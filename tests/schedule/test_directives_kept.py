@@ -13,7 +13,6 @@ from share import SEED, repeats
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.instances.directive_resolution import DirectivesRejected, resolve_texts
 from rho.backend.schedule.problem import (
-    Adjacent,
     Before,
     Deadline,
     DeviceGroup,
@@ -24,7 +23,6 @@ from rho.backend.schedule.problem import (
     Link,
     NoSplit,
     Objective,
-    Order,
     PhaseIndex,
     PhaseTask,
     PlaceDirective,
@@ -65,11 +63,6 @@ def each_phase(directive: Directive, of: dict[int, int]) -> Directive:
             return replace(directive, first=tuple(map(to, directive.first)), then=tuple(map(to, directive.then)))
         case Split() | NoSplit() | Replicate() | Keep():
             return replace(directive, phase=to(directive.phase))
-        case Adjacent():
-            return replace(directive, first=to(directive.first), then=to(directive.then))
-        case Order():
-            over = tuple(map(to, of if directive.over is None else directive.over))
-            return replace(directive, items=tuple(None if item is None else to(item) for item in directive.items), over=over)
         case _:
             return directive
 
@@ -95,8 +88,8 @@ def texts_of(r: Random, problem: Problem) -> list[str]:
     a, b = r.sample(ids, 2)
     cut = [phase.id for phase in problem.phases if phase.rows]
     every = [
-        f"order {a} {b}", f"order {a} {b} …", f"order … {a} {b}", f"order {a} … {b}", f"order … {a} … {b} …", f"order {a} …",
-        f"adjacent {a} {b}", f"{a} before {b}", f"{a} issue_before {b}", f"place {a} on gpu0", f"keep {a} on gpu0",
+        f"order {a} {b}", f"order {' '.join(r.sample(ids, len(ids)))}", f"{a} before {b}", f"{a} issue_before {b}",
+        f"place {a} on gpu0", f"keep {a} on gpu0",
         f"replicate {a}", f"nosplit {a}", *(f"split {one} rows 3:1 over cpu0 gpu0" for one in cut),
     ]  # fmt: skip
     return r.sample(every, r.randint(1, 2))
@@ -122,15 +115,15 @@ def test_every_execution_obeys_what_was_asked(seed: int) -> None:
 
 
 def test_an_order_with_batches_is_kept() -> None:
-    """`order c a …` became `c issue_before a`: b started before c, and the plan was called optimal."""
+    """Each execution has c before a."""
     phases = (task("a", 5, 9), task("b", 6, 4), task("c", 3, 3))
     problem = Problem(DEVICES, LINKS, phases, (), objectives=(Objective.THROUGHPUT,), batches=2)
-    asked = replace(problem, directives=resolve_texts(problem, ["order c a …"], []).directives)
+    asked = replace(problem, directives=resolve_texts(problem, ["order c a"], []).directives)
     answer = plan_objectives(asked, FAST)
     assert answer.schedule is not None
     opens = {phase: min(s.start for s in answer.schedule.shards if s.phase == phase) for phase in range(6)}
     for batch in (0, 3):
-        assert opens[batch + 2] == min(opens[batch], opens[batch + 1], opens[batch + 2])
+        assert opens[batch + 2] <= opens[batch]
 
 
 # ----------------------------------------------------------------------------- branches that choose before they run
@@ -180,9 +173,8 @@ def broken(problem: Problem, form: Problem, answer: Answer, directives: tuple[Di
             case NoSplit():
                 if directive.phase not in arms and any(judge.against(each_phase(directive, of))):
                     yield directive.line.text
-            case Split() | Keep() | Replicate() | Adjacent() | Order():
+            case Split() | Keep() | Replicate():
                 spoken = {getattr(directive, name, None) for name in ("phase", "first", "then")}
-                spoken |= set(getattr(directive, "items", ()))
                 if spoken & arms or any(judge.against(each_phase(directive, of))):
                     yield directive.line.text
 
@@ -201,7 +193,7 @@ def test_every_form_of_a_branch_obeys_what_was_asked(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["split p rows 3:1 over cpu0 gpu0", "p before q", "keep p on gpu0", "adjacent p w", "order … p q …", "replicate p"]
+    "text", ["split p rows 3:1 over cpu0 gpu0", "p before q", "keep p on gpu0", "order p q", "replicate p"]
 )
 def test_what_only_two_arms_can_obey_is_refused_beside_an_effect(text: str) -> None:
     problem = of_branch(Random(3), effect=True)

@@ -16,7 +16,6 @@ from rho.backend.schedule.instances.directive_resolution import (
 )
 from rho.backend.schedule.instances.solve_instance import solve
 from rho.backend.schedule.problem import (
-    Adjacent,
     Before,
     Deadline,
     DeviceGroup,
@@ -28,7 +27,6 @@ from rho.backend.schedule.problem import (
     Link,
     NoSplit,
     Objective,
-    Order,
     PhaseIndex,
     PhaseTask,
     PlaceDirective,
@@ -91,10 +89,7 @@ def meaning(text: str) -> list[Directive]:
         ("deadline 10us", [Deadline(ANY, 10)]),
         ("deadline 77", [Deadline(ANY, 77)]),
         ("speculate b", [Speculate(ANY, B)]),
-        ("adjacent a b m", [Adjacent(ANY, A, B), Adjacent(ANY, B, M)]),
-        ("order a … m", [Order(ANY, (A, None, M))]),
-        ("order a m …", [Order(ANY, (A, M, None))]),
-        ("order ... a", [Order(ANY, (None, A))]),
+        ("order a b m", [IssueBefore(ANY, (A,), (B,)), IssueBefore(ANY, (B,), (M,))]),
         ("nosplit m ⋄ replicate w ⍝ two", [NoSplit(ANY, M), Replicate(ANY, W)]),
     ],
 )
@@ -129,8 +124,9 @@ def test_objectives_keep_their_order() -> None:
         ("limit speed 3", "SCH107", "a limit is written", "limit"),
         ("deadline soon", "SCH107", "a deadline is a time such as `5ms`", "soon"),
         ("minimize latenzy", "SCH107", "`latenzy` is not an objective; did you mean `latency`?", "latenzy"),
-        ("adjacent a", "SCH107", "at least two different phases", "adjacent"),
-        ("order …", "SCH107", "an order names phases", "order"),
+        ("adjacent a b", "SCH107", "`adjacent` is not a directive", "adjacent"),
+        ("order a", "SCH107", "an order names at least two phases", "order"),
+        ("order a … b", "SCH107", "`…` is not needed: an order lets others come before, between and after", "…"),
         ("order a b a", "SCH101", "an order names each phase once", "order"),
         ("gpu { a ⋄ cpu { b } }", "SCH107", "groups do not hold groups", "cpu { b }"),
         ("gpu { a", "E003", "this brace is not closed", "{"),

@@ -12,7 +12,6 @@ from share import drawing, repeats
 
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.problem import (
-    Adjacent,
     Before,
     Deadline,
     DeviceGroup,
@@ -26,7 +25,6 @@ from rho.backend.schedule.problem import (
     LimitMemory,
     Link,
     NoSplit,
-    Order,
     PhaseIndex,
     PhaseTask,
     PlaceDirective,
@@ -73,7 +71,7 @@ def directive_for(r: Random, problem: Problem, schedule: Schedule) -> Directive:
     instances = problem.device_names()
     name = r.choice([*instances, *(group.id for group in problem.devices), "gpu"])
     used = sorted({shard.device for shard in schedule.shards})
-    match r.randrange(13):
+    match r.randrange(10):
         case 0:
             return PlaceDirective(line, some, name)
         case 1:
@@ -93,17 +91,8 @@ def directive_for(r: Random, problem: Problem, schedule: Schedule) -> Directive:
             return LimitMemory(line, name, r.randint(0, 40))
         case 8:
             return LimitMachines(line, max(1, len(used) + r.choice([-1, 0])))
-        case 9:
-            return Deadline(line, max(0, schedule.makespan + r.choice([-1, 0, 1])))
-        case 10:
-            return Adjacent(line, one, other)
         case _:
-            items = r.sample(phases, r.randint(1, min(3, len(phases))))
-            if r.random() < 0.6:
-                items.sort(key=lambda phase: min(shard.start for shard in schedule.shards if shard.phase == phase))
-            gaps = [item for phase in items for item in ([None, phase] if r.random() < 0.5 else [phase])]
-            over = r.choice([None, tuple(r.sample(phases, r.randint(1, len(phases))))])
-            return Order(line, tuple(gaps + [None] * r.randint(0, 1)), over)
+            return Deadline(line, max(0, schedule.makespan + r.choice([-1, 0, 1])))
 
 
 def with_rows_read(r: Random, problem: Problem) -> Problem:

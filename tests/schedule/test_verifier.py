@@ -20,7 +20,6 @@ from rho.backend.schedule.problem import (
     DeviceIndex,
     Edge,
     Link,
-    Order,
     PhaseIndex,
     PhaseTask,
     PlaceDirective,
@@ -362,16 +361,6 @@ def test_the_transfers_of_a_channel_are_in_one_queue(size: int) -> None:
         found = verify_schedule(problem, Schedule(shards, (), moves), Synchronisation(queues, fences, waits))
         assert {v.code for v in found} == ({Rule.V2} if size and len(channels) == 2 else set()), found
 
-
-def test_what_starts_with_the_last_of_an_order_does_not_come_after_it() -> None:
-    phases = (PhaseTask("x", both(2)), PhaseTask("y", both(2)))
-    devices = (DeviceGroup("cpu0", "cpu", home=True), DeviceGroup("gpu0", "gpu"))
-    order = Order(SourceLine(1, "order x"), (None, PhaseIndex(0)))
-    problem = Problem(devices, (), phases, (), directives=(order,))
-    for start, late in ((0, False), (1, True)):
-        shards = tuple(Shard(PhaseIndex(p), DeviceIndex(p), 0, 1, t, t + 2) for p, t in enumerate((0, start)))
-        found = verify_schedule(problem, Schedule(shards, (), ()))
-        assert {v.code for v in found} == ({Rule.V8} if late else set()), found
 
 
 def test_the_memory_of_what_holds_nothing_suffices() -> None:

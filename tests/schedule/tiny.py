@@ -51,7 +51,7 @@ def phase(r: Random, name: str, devices: list[str], small: bool) -> dict[str, ob
     if r.random() < 0.1:
         found["ready"] = r.randint(1, 3)
     if "rows" in found and r.random() < 0.15:
-        found["combine"] = {"ticks_per_shard": r.randint(0, 2), "bytes": r.randint(0, 3), "barrier": True}
+        found["combine"] = {"ticks_per_shard": r.randint(0, 2), "bytes": r.randint(0, 3)}
     return found
 
 

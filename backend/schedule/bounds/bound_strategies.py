@@ -14,9 +14,8 @@ from ..search.list_scheduling import best_timing, within_limits
 from ..search.strategy import MOST_DEVICES, SearchContext, Strategy
 from ..solution import Decisions, InsertionPolicy, Schedule
 from ..timeline.fence_insertion import synchronise
-from ..timeline.problem_index import Routes
+from ..timeline.problem_index import Routes, topological_order
 from ..timeline.serial_sgs import FOREVER, ScheduleDecoder
-from ..timeline.step_graph import topological_order
 from .head_tail_bounds import Bound, BoundSet, Costs, bisect_min, is_applicable
 from .single_phase_split import split_single_phase
 

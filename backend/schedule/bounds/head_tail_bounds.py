@@ -25,8 +25,8 @@ from ....lang.support.processes import is_numpy_installed
 from ....lang.support.records import cached_property, dataclass
 from ..problem import allowed_devices
 from ..solution import Mode
+from ..timeline.problem_index import topological_order
 from ..timeline.serial_sgs import ScheduleDecoder
-from ..timeline.step_graph import topological_order
 
 # ---------------------------------------------------------------------------------------------------- contention-free costs
 #
@@ -303,11 +303,10 @@ class BoundSet:
         included."""
         task, decoder = self.phases[phase], self.decoder
         each = self.combine_ticks(phase)
-        barrier = task.combine is not None and task.combine.barrier
         if phase in decoder.constraints.fixed_modes:
             mode = decoder.constraints.fixed_modes[phase]
             ends = [offsets.get(self.costs.class_of[d], 0) + (decoder.ticks(phase, d, rows) or 0) for d, rows in mode]
-            return max(ends) + (each * len(mode) if barrier else each)
+            return max(ends) + each * len(mode)
         groups = [(c, self.costs.members[c][0], len(self.costs.members[c])) for c in offsets]
 
         def reach(time: int, machines: int) -> int:
@@ -321,7 +320,7 @@ class BoundSet:
         ceiling = min(offsets[c] + (decoder.ticks(phase, d, task.rows) or 0) for c, d, _ in groups)
         limit = min(sum(number for _, _, number in groups), task.rows, decoder.constraints.machines or task.rows)
         time = bisect_min(0, ceiling, lambda t: reach(t, limit) >= task.rows)
-        if not each or not barrier or limit > MOST_SHARDS:
+        if not each or limit > MOST_SHARDS:
             return time + each
         return bisect_min(time + each, ceiling + each, lambda t: any(
             reach(t - each * n, n) >= task.rows for n in range(1, limit + 1) if t >= each * n

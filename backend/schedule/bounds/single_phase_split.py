@@ -25,9 +25,8 @@ from ..problem import DeviceGroup, Directive, PhaseIndex, Problem
 from ..search.list_scheduling import PlacementCandidate, best_timing
 from ..search.strategy import FAST, SearchContext, Strategy
 from ..solution import Conflict, Decisions, Mode, Schedule, TransferPolicy
-from ..timeline.problem_index import Routes
+from ..timeline.problem_index import Routes, topological_order
 from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
-from ..timeline.step_graph import topological_order
 from .head_tail_bounds import Costs, apportion_within, bisect_max, bisect_min, bytes_text
 
 # ---------------------------------------------------------------------------------------------------- star topology
@@ -365,11 +364,7 @@ class _SplitSolver(StarTopology):
             while number <= limit:
                 if reach(ceiling, number) >= self.rows:
                     time = bisect_min(0, ceiling, lambda t, n=number: reach(t, n) >= self.rows)  # type: ignore[misc]
-                    value = self.tail + (time + each * number if combine is not None and combine.barrier else time + each)
-                    if combine is not None and not combine.barrier:
-                        value = max(
-                            value, self.tail + each * number + min(self._end_with_rows(m[0], 1) for m in self.device_classes)
-                        )
+                    value = self.tail + time + each * number
                     if best is None or value < best[0]:
                         best = (value, number, time)
                     if best is not None and each * number + self.tail >= best[0]:

@@ -40,8 +40,6 @@ class Formulation(TransferConstraints):
         for q, earlier in enumerate(shape.decoder.constraints.issue_after):
             for p in dict.fromkeys(earlier):
                 self.add_issue_order(p, q)
-        for x, z in shape.decoder.constraints.immediate_successor.items():
-            self.add_adjacency(x, z)
         self.add_required_copies()
         self.add_exclusions()
         if shape.decoder.constraints.machines is not None:
@@ -113,26 +111,6 @@ class Formulation(TransferConstraints):
         both = (*guards, self.runs_on(p, device), self.runs_on(q, device))
         for moment in self.shard_ends(p, device):
             self.add_after(both, self.start(q, device), moment)
-
-    def add_adjacency(self, x: int, z: int) -> None:
-        """On the devices of either, everything starts no later than x or no earlier than z (their first shards)."""
-        for other in range(self.shape.count):
-            if other in (x, z):
-                continue
-            for device in self.shape.devices[other]:
-                start, there = self.start(other, device), self.runs_on(other, device)
-                literal = self.solver.boolean(f"g{x}_{z}_{other}_{device}")
-                for queue in (self.runs_on(x, device), self.runs_on(z, device)):
-                    if queue == "false":
-                        continue
-                    both = (negation(queue), negation(there))
-                    for held, begin in self.starts(x):
-                        self.clause(*both, negation(literal), negation(held), f"(>= (- {begin} {start}) 0)")
-                    choices = [
-                        f"(>= (- {start} {begin}) 0)" if held == "true" else f"(and {held} (>= (- {start} {begin}) 0))"
-                        for held, begin in self.starts(z)
-                    ]
-                    self.clause(*both, literal, *choices)
 
     def add_required_copies(self) -> None:
         """`keep` and `replicate`: outputs are transferred to the devices that require them."""
@@ -262,7 +240,7 @@ class ValidInequalities:
             if combine is not None:
                 for k, literal in enumerate(formulation.mode_literals[p]):
                     ticks = combine.ticks_per_shard * len(shape.modes[p][k])
-                    head = formulation.heads.finish(p, k) - ticks if combine.barrier else 0
+                    head = formulation.heads.finish(p, k) - ticks
                     self.devices.setdefault(shape.home, []).append((literal, ticks, head, formulation.heads.combine_tail[p]))
         self.channels: dict[Channel, list[tuple[str, int, int, int]]] = {}
         self._channels()

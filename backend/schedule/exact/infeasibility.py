@@ -20,15 +20,14 @@ from ..bounds.bound_strategies import best_bound
 from ..bounds.head_tail_bounds import BoundSet, Costs, bisect_max, bytes_text
 from ..bounds.single_phase_split import split_single_phase
 from ..problem import (
-    Adjacent,
     Deadline,
     DeviceIndex,
     Directive,
+    IssueBefore,
     Keep,
     LimitMachines,
     LimitMemory,
     NoSplit,
-    Order,
     PhaseIndex,
     PlaceDirective,
     Problem,
@@ -40,8 +39,8 @@ from ..problem import (
 from ..search.instance_transformations import chunkable_phases
 from ..search.mode_enumeration import candidate_modes
 from ..solution import Conflict
+from ..timeline.problem_index import topological_order
 from ..timeline.serial_sgs import ScheduleDecoder
-from ..timeline.step_graph import topological_order
 from .makespan_bisection import MakespanSearch
 from .z3_solver import ProbeVerdict, SolverSteps, available
 
@@ -293,18 +292,16 @@ def without_cuts(problem: Problem, cut: Collection[int]) -> Problem:
 #
 # Conflicts of order: the precedences of directives and data as a graph, and a minimal set of contradicting facts.
 #
-# No solver is needed: precedences are satisfiable if there is no cycle when phases that must be adjacent are merged.
+# No solver is needed: precedences are satisfiable if there is no cycle.
 
 Arc: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class OrderFact:
-    """`arcs` (first, then) that a directive asks for, and pairs that it wants `adjacent`; no directive: what data or effects
-    ask, in words."""
+    """`arcs` (first, then) that a directive asks for; no directive: what data or effects ask, in words."""
 
     arcs: tuple[Arc, ...]
-    adjacent: tuple[Arc, ...] = ()
     directive: Directive | None = None
     words: str = ""
 
@@ -321,8 +318,8 @@ def order_facts(problem: Problem) -> list[OrderFact]:
         constraints = directive_constraints(replace(problem, directives=(directive,)))
         arcs = [(p, q) for q, earlier in enumerate(constraints.start_after) for p in earlier if p not in plain.start_after[q]]
         arcs += [(p, q) for q, earlier in enumerate(constraints.issue_after) for p in earlier]
-        if arcs or constraints.immediate_successor:
-            result.append(OrderFact(tuple(dict.fromkeys(arcs)), tuple(constraints.immediate_successor.items()), directive))
+        if arcs:
+            result.append(OrderFact(tuple(dict.fromkeys(arcs)), directive))
     return result
 
 
@@ -330,67 +327,28 @@ def data_arcs(problem: Problem) -> list[Arc]:
     return list(dict.fromkeys((int(edge.source), int(edge.target)) for edge in problem.edges))
 
 
-def order_conflict(problem: Problem) -> list[OrderFact] | None:
+def order_conflict(problem: Problem) -> Conflict | None:
     """A minimal set of contradicting facts of order; None if an order of all phases obeys them."""
-    facts = order_facts(problem)
-    data = data_arcs(problem)
+    facts, data = order_facts(problem), data_arcs(problem)
     if is_satisfiable(len(problem.phases), facts, data):
         return None
-    simple = [replace(fact, adjacent=()) for fact in facts]
-    if not is_satisfiable(len(problem.phases), simple, data):
-        return shortest_cycle(problem, facts, data)
-    return _minimal_adjacency_conflict(problem, facts, data)
+    cycle = shortest_cycle(problem, facts, data)
+    directives = {fact.directive.line: fact.directive for fact in cycle if fact.directive is not None}
+    words = tuple(fact.words for fact in cycle if fact.directive is None)
+    code = Code.SCH102 if words and len(directives) < 2 else Code.SCH101
+    return Conflict(code, tuple(directives.values()), words, _suggested_line(problem, cycle, facts, data))
 
 
 def is_satisfiable(count: int, facts: Iterable[OrderFact], data: Iterable[Arc]) -> bool:
     """Whether some order of all phases obeys the facts and the data."""
-    return (
-        _topological(count, [*data, *(arc for fact in facts for arc in fact.arcs)], [g for f in facts for g in f.adjacent])
-        is not None
-    )
+    return _ordered(count, [*data, *(arc for fact in facts for arc in fact.arcs)]) is not None
 
 
-def _topological(count: int, arcs: Sequence[Arc], glued: Sequence[Arc]) -> list[int] | None:
-    """A topological order of chains of adjacent phases (by their heads); None if there is none."""
-    following: dict[int, int] = {}
-    preceding: dict[int, int] = {}
-    for x, z in glued:
-        if following.setdefault(x, z) != z or preceding.setdefault(z, x) != x:
-            return None
-    head = list(range(count))
-    depth = [0] * count
-    seen = 0
-    for p in range(count):
-        if p in preceding:
-            continue
-        seen += 1
-        step, q = 0, p
-        while q in following:
-            q = following[q]
-            step += 1
-            head[q], depth[q] = p, step
-            seen += 1
-    if seen < count:
-        return None  # glued in a circle
-    waiting = [0] * count
-    after: dict[int, list[int]] = {}
-    for p, q in set(arcs):
-        if head[p] == head[q]:
-            if depth[p] >= depth[q]:
-                return None
-            continue
-        after.setdefault(head[p], []).append(head[q])
-        waiting[head[q]] += 1
-    ready = deque(p for p in range(count) if head[p] == p and not waiting[p])
-    result: list[int] = []
-    while ready:
-        p = ready.popleft()
-        result.append(p)
-        for q in after.get(p, ()):
-            waiting[q] -= 1
-            if not waiting[q]:
-                ready.append(q)
-    return result if len(result) == sum(1 for p in range(count) if head[p] == p) else None
+def _ordered(count: int, arcs: Iterable[Arc]) -> list[int] | None:
+    before: list[set[int]] = [set() for _ in range(count)]
+    for p, q in arcs:
+        before[q].add(p)
+    return topological_order(before)
 
 
 def shortest_cycle(problem: Problem, facts: Sequence[OrderFact], data: Sequence[Arc]) -> list[OrderFact]:
@@ -463,7 +421,7 @@ def closure(count: int, arcs: Sequence[Arc]) -> list[set[int]]:
     after: list[list[int]] = [[] for _ in range(count)]
     for p, q in arcs:
         after[p].append(q)
-    order = _topological(count, arcs, ()) or list(range(count))
+    order = _ordered(count, arcs) or list(range(count))
     result: list[set[int]] = [set() for _ in range(count)]
     for p in reversed(order):
         for q in after[p]:
@@ -471,76 +429,18 @@ def closure(count: int, arcs: Sequence[Arc]) -> list[set[int]]:
     return result
 
 
-def _minimal_adjacency_conflict(problem: Problem, facts: Sequence[OrderFact], data: Sequence[Arc]) -> list[OrderFact]:
-    """Deletion, one fact after the other: directives first, then what data ask."""
-    count = len(problem.phases)
-    necessary = list(facts)
-    for fact in list(reversed(facts)):
-        rest = [other for other in necessary if other is not fact]
-        if not is_satisfiable(count, rest, data):
-            necessary = rest
-    named = {p for fact in necessary for arc in (*fact.arcs, *fact.adjacent) for p in arc}
-    reach = closure(count, data)
-    pairs = [(p, q) for p in sorted(named) for q in sorted(reach[p] & named)]
-    if is_satisfiable(count, necessary, pairs):
-        pairs = [(p, q) for p in range(count) for q in sorted(reach[p])]
-    for arc in list(pairs):
-        rest_arcs = [other for other in pairs if other != arc]
-        if not is_satisfiable(count, necessary, rest_arcs):
-            pairs = rest_arcs
-    return [*necessary, *(data_fact(problem, p, q) for p, q in pairs)]
-
-
-# ---------------------------------------------------------------------------------------------------- precedence as text
-#
-# What an `order` or `adjacent` line asks, in plain words, for the messages of conflicts; and what could be written instead.
-
-def order_hint(problem: Problem, facts: Sequence[OrderFact]) -> str | None:
-    """The demands of each `order` and `adjacent` among the facts, and a line that would be possible instead."""
-    said = [
-        f"line {fact.directive.line.number} wants " + " and ".join(_order_demands(problem, fact.directive))
-        for fact in facts
-        if isinstance(fact.directive, Order | Adjacent)
-    ]
-    instead = _suggested_line(problem, facts)
-    return "; ".join((*said, *([instead] if instead else []))) or None
-
-
-def _order_demands(problem: Problem, directive: Order | Adjacent) -> list[str]:
-    names = [phase.id for phase in problem.phases]
-    if isinstance(directive, Adjacent):
-        return [f"`{names[directive.then]}` right after `{names[directive.first]}`"]
-    wants: list[str] = []
-    items = directive.items
-    if items and items[0] is not None:
-        wants.append(f"nothing before `{names[items[0]]}`")
-    known: PhaseIndex | None = None
-    for index, item in enumerate(items):
-        if item is None:
+def _suggested_line(
+    problem: Problem, cycle: Sequence[OrderFact], facts: Sequence[OrderFact], data: Sequence[Arc]
+) -> str | None:  # fmt: skip
+    """An `order` that the data and all other facts allow, instead of one in the cycle."""
+    for line in dict.fromkeys(fact.directive.line for fact in cycle if fact.directive is not None):
+        asked = [one for one in problem.directives if isinstance(one, IssueBefore) and one.line == line]
+        if not asked or not line.text.startswith("order "):
             continue
-        if known is not None:
-            between = items[index - 1] is None
-            wants.append(f"`{names[item]}` {'after' if between else 'right after'} `{names[known]}`")
-        known = item
-    if items and items[-1] is not None:
-        wants.append(f"nothing after `{names[items[-1]]}`")
-    return wants
-
-
-def _suggested_line(problem: Problem, facts: Sequence[OrderFact]) -> str | None:
-    """A possible line instead: with `…` where the given one has none, or else in an order that the data allow."""
-    data = data_arcs(problem)
-    for fact in facts:
-        directive = fact.directive
-        if not isinstance(directive, Order):
-            continue
-        rest = [other for other in facts if other is not fact and other.directive is not None]
-        names = [item for item in directive.items if item is not None]
-        for order, verb in ((names, "leave room with"), (_by_data(problem, names), "write")):
-            arcs = tuple(pairwise(order))
-            if is_satisfiable(len(problem.phases), [*rest, OrderFact(arcs)], data):
-                text = " … ".join(problem.phases[p].id for p in order)
-                return f"{verb} `order … {text} …`"
+        rest = [fact for fact in facts if fact.directive is None or fact.directive.line != line]
+        names = _by_data(problem, [*asked[0].first, *(p for one in asked for p in one.then)])
+        if is_satisfiable(len(problem.phases), [*rest, OrderFact(tuple(pairwise(names)))], data):
+            return f"write `order {' '.join(problem.phases[p].id for p in names)}`"
     return None
 
 
@@ -690,12 +590,9 @@ def find_conflict(problem: Problem, steps: SolverSteps | None = None) -> Conflic
     conflict = placement_conflict(problem)
     if conflict is not None:
         return conflict
-    orders = order_conflict(problem)
-    if orders is not None:
-        directives = tuple(fact.directive for fact in orders if fact.directive is not None)
-        words = tuple(fact.words for fact in orders if fact.directive is None)
-        several = len({directive.line for directive in directives}) > 1
-        return Conflict(Code.SCH102 if words and not several else Code.SCH101, directives, words, order_hint(problem, orders))
+    conflict = order_conflict(problem)
+    if conflict is not None:
+        return conflict
     conflict = memory_conflict(problem)
     if conflict is not None:
         return conflict

@@ -80,7 +80,7 @@ class ModelDecoder:
         return numbers.get(sent.start, begin)
 
     def _directives(self, model: DecodedModel) -> None:
-        """Orders of queues: `issue_before` and adjacent phases."""
+        """Orders of queues: `issue_before`."""
         shape, graph, starts = self.shape, model.graph, model.starts
         constraints = shape.decoder.constraints
 
@@ -91,19 +91,6 @@ class ModelDecoder:
             for p in constraints.issue_after[q]:
                 for shard in graph.shards(q):
                     shard.after.append((first_of(p).key, 0))
-        for x, z in constraints.immediate_successor.items():
-            opening = min(starts[node.key] for node in graph.shards(x))
-            last = first_of(z)
-            queues = {node.device for node in (*graph.shards(x), *graph.shards(z))}
-            for other in range(shape.count):
-                for between in graph.shards(other):
-                    if other in (x, z) or between.device not in queues:
-                        continue
-                    if starts[between.key] <= opening:
-                        for shard in graph.shards(x):
-                            shard.after.append((between.key, 0))
-                    else:
-                        between.after.append((last.key, 0))
 
 
 # ---------------------------------------------------------------------------------------------------- bisection

@@ -7,7 +7,6 @@ several consumers adds is left to `Encoding.lengthen`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, product
 from typing import Final
 
 from .variables import OptionalTransfer, Route, SolverVariables, TimePoint
@@ -185,7 +184,6 @@ class TransferConstraints(SolverVariables):
         combine = shape.problem.phases[p].combine
         assert combine is not None
         start = self.solver.integer(f"c{p}")
-        arrived: dict[int, list[TimePoint]] = {}
         for device in shape.devices[p]:
             arrivals: list[TimePoint]
             if device == shape.home:
@@ -212,27 +210,6 @@ class TransferConstraints(SolverVariables):
                     self.add_after((), begin, moment)
                 latency = 0 if hop is None else hop.latency
                 arrivals = [TimePoint((self.runs_on(p, device),), begin, occupied + latency + shape.decoder.syncs[shape.home])]
-            arrived[device] = arrivals
-            if combine.barrier or device == shape.home:
-                for moment in arrivals:
-                    self.add_after((), start, moment)
+            for moment in arrivals:
+                self.add_after((), start, moment)
         self.clause(f"(>= {start} 0)")
-        if not combine.barrier:
-            for literal, mode in zip(self.mode_literals[p], shape.modes[p], strict=True):
-                self._add_merging(p, literal, [arrived[d] for d, _ in mode if d in arrived], combine.ticks_per_shard)
-
-    def _add_merging(self, p: int, literal: str, arrivals: Sequence[Sequence[TimePoint]], each: int) -> None:
-        """Without a barrier: merging starts when the first has arrived, and of any n the last is merged n merges after the
-        first of them arrived."""
-        start, end = self.solver.integer(f"c{p}"), self.solver.integer(f"ce{p}")
-        for moments in product(*arrivals):
-            self.clause(negation(literal), *(f"(>= (- {start} {moment.base}) {moment.ticks})" for moment in moments))
-        self.add_difference((literal,), end, start, each * len(arrivals))
-        sizes = range(1, len(arrivals) + 1) if len(arrivals) <= MOST_MERGED else (1, 2)
-        for size in sizes:
-            for some in combinations(arrivals, size):
-                for moments in product(*some):
-                    ticks = each * size
-                    self.clause(
-                        negation(literal), *(f"(>= (- {end} {moment.base}) {moment.ticks + ticks})" for moment in moments)
-                    )

@@ -10,10 +10,9 @@ from ....lang.support.records import cached_property, dataclass, field
 from ..bounds.head_tail_bounds import BoundSet, Costs
 from ..problem import Problem
 from ..solution import Mode
-from ..timeline.problem_index import Hop
+from ..timeline.problem_index import Hop, topological_order
 from ..timeline.serial_sgs import ScheduleDecoder
-from ..timeline.step_expansion import ShardProducer, accesses_of, merge_end, producers_of
-from ..timeline.step_graph import topological_order
+from ..timeline.step_expansion import ShardProducer, accesses_of, producers_of
 from .z3_solver import Solver, negation
 
 # ---------------------------------------------------------------------------------------------------- shards of modes
@@ -139,7 +138,7 @@ class ModeTable:
     @cached_property
     def order(self) -> list[int]:
         """The phases in a topological order of data and `before`, the smallest index first."""
-        return topological_order(self.decoder.before, by_index=True) or []
+        return topological_order(self.decoder.before, range(self.count)) or []
 
     @cached_property
     def precedes(self) -> list[set[int]]:
@@ -177,7 +176,7 @@ class HeadsAndTails:
         self.head: list[list[list[int]]] = []
         self.tail: list[list[list[int]]] = []
         for p, task in enumerate(shape.problem.phases):
-            again = task.combine.ticks_per_shard if task.combine is not None and task.combine.barrier else 0
+            again = task.combine.ticks_per_shard if task.combine is not None else 0
             kinds = [[class_of[piece.device] for piece in pieces] for pieces in shape.pieces[p]]
             self.head.append([[bounds.heads[p][kind] for kind in classes] for classes in kinds])
             self.tail.append(
@@ -195,9 +194,7 @@ class HeadsAndTails:
         arrivals = [
             end + (shape.partial_travel(p, piece.device) or 0) for end, piece in zip(ends, shape.pieces[p][k], strict=True)
         ]
-        if combine.barrier:
-            return max(arrivals) + combine.ticks_per_shard * len(ends)
-        return merge_end(arrivals, 0, combine.ticks_per_shard)
+        return max(arrivals) + combine.ticks_per_shard * len(ends)
 
     def pieces(self) -> list[tuple[int, int, int, ModeShard, int, int]]:
         """(phase, mode, piece index, piece, head, tail) of every candidate shard."""
@@ -353,8 +350,6 @@ class SolverVariables:
     def combine_ends(self, p: int) -> list[TimePoint]:
         combine = self.shape.problem.phases[p].combine
         assert combine is not None
-        if not combine.barrier:
-            return [TimePoint((), self.solver.integer(f"ce{p}"), 0)]
         return [
             TimePoint((literal,), self.solver.integer(f"c{p}"), combine.ticks_per_shard * len(mode))
             for literal, mode in zip(self.mode_literals[p], self.shape.modes[p], strict=True)

@@ -2,7 +2,7 @@
 
     place a b on gpu0 · gpu { a ⋄ b } · a b before c · a issue_before b · print a before d · split m rows 3:1 over gpu0 gpu1
     nosplit m · replicate w · keep y on gpu0 · limit memory gpu0 200MB · limit machines 40 · minimize latency syncs
-    deadline 5ms · speculate z · adjacent x z · order x … z
+    deadline 5ms · speculate z · order x y z
 
 A `DirectiveScope` maps names to phases: ids of an instance, or names of a program (there `print a` is the phase that prints it,
 and `print` all that print).  Errors: SCH107 (no such phase, device or directive), SCH201 (a name of several phases), SCH202
@@ -23,7 +23,6 @@ from ....lang.support.records import dataclass
 from ....lang.syntax.source import Source, Span
 from ....lang.tree.program import Directive as Words, DirectiveGroup, DirectiveWord
 from ..problem import (
-    Adjacent,
     Before,
     Deadline,
     Directive,
@@ -33,7 +32,6 @@ from ..problem import (
     LimitMemory,
     NoSplit,
     Objective,
-    Order,
     PhaseIndex,
     PlaceDirective,
     Problem,
@@ -61,13 +59,11 @@ class NamedPhase:
 class DirectiveScope:
     """What names in directives refer to.
 
-    `phases`: the phases of each name (several: ambiguous, except `print`); `ordered`: the phases that an `order` may cover
-    besides those it names (None: all).
+    `phases`: the phases of each name (several: ambiguous, except `print`).
     """
 
     problem: Problem
     phases: Mapping[str, Sequence[NamedPhase]]
-    ordered: tuple[PhaseIndex, ...] | None = None
 
 
 class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
@@ -90,7 +86,7 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
 
     def resolve(self, directive: ResolvedDirective[PhaseIndex], line: SourceLine) -> list[Directive]:
         """Returns the directives of a problem that one parsed directive stands for."""
-        groups = [tuple(phase for phase in group if phase is not None) for group in directive.phases]
+        groups = directive.phases
         match directive.verb:
             case "place":
                 return [PlaceDirective(line, groups[0], self.device(directive.devices[0]))]
@@ -121,14 +117,12 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
                 return []
             case "deadline":
                 return [Deadline(line, ticks_of(directive.text, self.scope.problem.tick_ns) or 0)]
-            case "adjacent":
-                return [Adjacent(line, x, z) for x, z in pairwise(groups[0])]
             case "order":
-                return [Order(line, directive.phases[0], self.scope.ordered)]
+                return [IssueBefore(line, (first,), (then,)) for first, then in pairwise(groups[0])]
         raise AssertionError(directive.verb)
 
     def resolve_split(self, directive: ResolvedDirective[PhaseIndex], line: SourceLine) -> Split:
-        (phase,) = (phase for phase in directive.phases[0] if phase is not None)
+        ((phase,),) = directive.phases
         words = directive.devices
         devices = tuple(name for word in words for name in self.instances(word))
         if len(set(devices)) < len(devices):

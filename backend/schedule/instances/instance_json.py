@@ -411,7 +411,7 @@ def _ticks(of: Fields, kind: str, rows: int) -> Ticks:
 
 
 def _combine(of: Fields) -> Combine:
-    combine = Combine(of.number("ticks_per_shard"), of.switch("barrier", True), of.number("bytes", 0))
+    combine = Combine(of.number("ticks_per_shard"), of.number("bytes", 0))
     of.finish()
     return combine
 

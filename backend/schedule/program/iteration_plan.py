@@ -12,7 +12,6 @@ of iterations times that, plus the compilation of kernels before and the epilogu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass, replace
@@ -31,18 +30,15 @@ from ...graph.iteration_graph import (
 from ...graph.phases import Branch, Input, Loop, Phase, PhaseId, SubGraph, ValueId
 from ..plan.plan import LoopPartition
 from ..problem import (
-    Adjacent,
     Before,
     DeviceGroup,
     Directive,
     IssueBefore,
     Objective,
-    Order,
     PhaseIndex,
     PlaceDirective,
     Problem,
     Select,
-    SourceLine,
 )
 from ..program_facts.partitioning import Cut, cuts_of, shape_of
 from ..search.axis_search import without_axes
@@ -354,26 +350,8 @@ def with_arms(directives: Sequence[Directive], arms: Mapping[PhaseIndex, Sequenc
                 yield replace(directive, phases=all_of(directive.phases))
             case Before() | IssueBefore():
                 yield replace(directive, then=all_of(directive.then))
-            case Adjacent(line, one, other):
-                yield directive
-                yield from _before_arms(line, (one,), other, arms)
-            case Order(line, items, over):
-                yield directive
-                named = [item for item in items if item is not None]
-                for one, other in pairwise(named):
-                    yield from _before_arms(line, (one,), other, arms)
-                if items and items[-1] is not None:
-                    others = tuple(phase for phase in over or () if phase not in named)
-                    yield from _before_arms(line, others, items[-1], arms)
             case _:
                 yield directive
-
-
-def _before_arms(
-    line: SourceLine, first: tuple[PhaseIndex, ...], branch: PhaseIndex, arms: Mapping[PhaseIndex, Sequence[PhaseIndex]]
-) -> Iterator[Directive]:  # fmt: skip
-    if first and arms.get(branch):
-        yield IssueBefore(line, first, tuple(arms[branch]))
 
 
 def selects_of(bound: BoundGraph, full: ProgramProblem, branches: Sequence[PhaseId]) -> tuple[Select, ...]:

@@ -24,10 +24,10 @@ from ...devices.profile import Profile
 from ...devices.profile_toml import fingerprint
 from ...graph.bind_sizes import BoundGraph
 from ...graph.iteration_graph import speculable_branches
-from ...graph.phases import Input, Output, PhaseId, Print
+from ...graph.phases import PhaseId
 from ..bounds.bound_strategies import objective_value, objective_values
 from ..bounds.head_tail_bounds import Costs
-from ..exact.infeasibility import order_conflict, order_hint, placement_conflict
+from ..exact.infeasibility import order_conflict, placement_conflict
 from ..instances.directive_resolution import DirectiveScope, NamedPhase, resolve
 from ..instances.instance_json import to_devices
 from ..plan.plan import DeviceId, ExecutionPlan, PlannedFile
@@ -405,8 +405,6 @@ def with_directives(
     place_of = {phase.id: PhaseIndex(p) for p, phase in enumerate(program.phases)}
     moved = [place_of[phase.id] for phase in bound.graph.phases]
     names = {name: [NamedPhase(moved[p], spans[p]) for p in places] for name, places in names_in(bound).items()}
-    named = {each.phase for several in names.values() for each in several}
-    ordered = tuple(sorted(p for p in named if not isinstance(program.phases[p], Input | Print | Output)))
     arms = arms_by_branch(bound, program)
     main = core.sources[0] if core.sources else Source("<program>", "")
     texts = {source.name: source for source in core.sources}
@@ -415,7 +413,7 @@ def with_directives(
     diagnostics: list[Diagnostic] = []
     for block in core.schedules:
         source = texts.get(block.span.file, main)
-        resolved = resolve(block.directives, DirectiveScope(program.problem, names, ordered), source)
+        resolved = resolve(block.directives, DirectiveScope(program.problem, names), source)
         directives += with_arms(resolved.directives, arms)
         asked += resolved.objectives
         diagnostics += (*resolved.diagnostics, *_unspeculable(resolved.directives, bound, program, block.span.file))
@@ -739,8 +737,7 @@ def check_blocks(core: Core, profile: Profile | None = None) -> tuple[Diagnostic
     names = _names(core)
     groups = _mentioned_devices(core, names) if profile is None else to_devices(profile)[0]
     problem = _problem(core, names, groups)
-    ordered = tuple(PhaseIndex(p) for p, phase in enumerate(problem.phases) if not phase.home)
-    scope = DirectiveScope(problem, {name: [NamedPhase(PhaseIndex(p))] for p, name in enumerate(names)}, ordered)
+    scope = DirectiveScope(problem, {name: [NamedPhase(PhaseIndex(p))] for p, name in enumerate(names)})
     texts = {source.name: source for source in core.sources}
     diagnostics: list[Diagnostic] = []
     directives: list[Directive] = []
@@ -751,20 +748,10 @@ def check_blocks(core: Core, profile: Profile | None = None) -> tuple[Diagnostic
     if any(diagnostic.is_error for diagnostic in diagnostics):
         return tuple(diagnostics)
     asked = Problem(problem.devices, (), problem.phases, problem.edges, tuple(directives))
-    conflict = _order(asked) or (None if profile is None else placement_conflict(asked))
+    conflict = order_conflict(asked) or (None if profile is None else placement_conflict(asked))
     if conflict is not None:
         diagnostics.append(conflict_diagnostic(conflict, core.schedules[0].span, 1))
     return tuple(diagnostics)
-
-
-def _order(problem: Problem) -> Conflict | None:
-    facts = order_conflict(problem)
-    if facts is None:
-        return None
-    lines = tuple(fact.directive for fact in facts if fact.directive is not None)
-    words = tuple(fact.words for fact in facts if fact.directive is None)
-    several = len({directive.line for directive in lines}) > 1
-    return Conflict(Code.SCH102 if words and not several else Code.SCH101, lines, words, order_hint(problem, facts))
 
 
 def _names(core: Core) -> list[str]:

@@ -280,7 +280,7 @@ class _ProblemBuilder:
         combine = None
         if cut is not None and cut.combines:
             partial = size * (max_subtrees(cut.rows) if cut.grain == BLOCK else 1)
-            combine = Combine(self.context.combine_ticks(partial), True, partial)
+            combine = Combine(self.context.combine_ticks(partial), partial)
         scratch = working_bytes(phase, self.bound.graph, numbers)
         if cut is not None:
             scratch = -(-scratch * cut.rows * cut.grain // cut.size)  # the last row may be short

@@ -29,9 +29,8 @@ from ..bounds.bound_strategies import MOST_ENERGY, best_bound, energetic_bound
 from ..bounds.head_tail_bounds import BoundSet, Costs, is_applicable
 from ..problem import AxisSpace, Combine, Edge, Objective, PhaseTask, Problem, Split
 from ..solution import Answer, BoundCertificate, Status
-from ..timeline.problem_index import Routes
+from ..timeline.problem_index import Routes, topological_order
 from ..timeline.serial_sgs import ScheduleDecoder
-from ..timeline.step_graph import topological_order
 from .lexicographic_search import plan_objectives
 from .portfolio import MOST_STEPS, bound_is_confirmed
 from .strategy import DEFAULT, Budget, StrategyFailure, note_failure, tolerate_failures
@@ -210,9 +209,7 @@ def _any_axis(options: Sequence[PhaseTask], moves: bool) -> PhaseTask:
     combines = [task.combine for task in options if task.combine is not None]
     combine = None
     if not moves and combines:
-        combine = Combine(
-            min(one.ticks_per_shard for one in combines), all(one.barrier for one in combines), min(one.bytes for one in combines)
-        )
+        combine = Combine(min(one.ticks_per_shard for one in combines), min(one.bytes for one in combines))
     scratch, size = min(task.scratch for task in options), 0 if moves else min(task.out_bytes for task in options)
     return replace(first, ticks=ticks, rows=rows, combine=combine, scratch=scratch, out_bytes=size)
 

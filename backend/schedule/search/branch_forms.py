@@ -17,14 +17,12 @@ from typing import Final, TypeAlias
 from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ..problem import (
-    Adjacent,
     Before,
     Directive,
     Edge,
     IssueBefore,
     Keep,
     NoSplit,
-    Order,
     PhaseIndex,
     PhaseTask,
     PlaceDirective,
@@ -106,10 +104,6 @@ def requires_both_arms(directive: Directive, select: Select) -> bool:
             return phase in arms
         case Before(_, first, then) | IssueBefore(_, first, then):
             return not {*arms, select.phase}.isdisjoint(first) and not arms.isdisjoint(then)
-        case Adjacent(_, one, other):
-            return one in arms or other in arms
-        case Order(_, items):
-            return not arms.isdisjoint(item for item in items if item is not None)
         case _:
             return False
 
@@ -254,11 +248,5 @@ def _renumbered_directives(directives: Iterable[Directive], to: dict[int, PhaseI
                     yield replace(directive, phase=to[directive.phase])
             case Replicate() | Keep() | Speculate():
                 yield replace(directive, phase=to[directive.phase])
-            case Adjacent():
-                yield replace(directive, first=to[directive.first], then=to[directive.then])
-            case Order():
-                items = tuple(None if item is None else to[item] for item in directive.items)
-                over = None if directive.over is None else tuple(dict.fromkeys(to[phase] for phase in directive.over))
-                yield replace(directive, items=items, over=over)
             case _:
                 yield directive

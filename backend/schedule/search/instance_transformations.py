@@ -16,7 +16,6 @@ from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ..bounds.head_tail_bounds import Costs
 from ..problem import (
-    Adjacent,
     Before,
     Directive,
     Edge,
@@ -24,7 +23,6 @@ from ..problem import (
     Keep,
     LimitMemory,
     NoSplit,
-    Order,
     PhaseIndex,
     PhaseTask,
     PlaceDirective,
@@ -280,12 +278,6 @@ def _directive_copies(directive: Directive, batches: int, count: int) -> Iterato
                 yield replace(directive, first=moved(first, b), then=moved(then, b))
             case Split(_, p) | NoSplit(_, p) | Replicate(_, p) | Keep(_, p) | Speculate(_, p):
                 yield replace(directive, phase=PhaseIndex(p + b * count))
-            case Adjacent(_, x, z):
-                yield replace(directive, first=PhaseIndex(x + b * count), then=PhaseIndex(z + b * count))
-            case Order(_, items, over):
-                batch_range = range(count) if over is None else over
-                placed = tuple(None if item is None else PhaseIndex(item + b * count) for item in items)
-                yield replace(directive, items=placed, over=moved(tuple(map(PhaseIndex, batch_range)), b))
             case _:
                 if b == 0:
                     yield directive

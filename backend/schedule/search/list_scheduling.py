@@ -20,8 +20,8 @@ from ...devices.cost_functions import Ticks
 from ..bounds.head_tail_bounds import BoundSet, Costs, apportion_within, bisect_min
 from ..problem import DirectiveConstraints, apportion
 from ..solution import Decisions, InsertionPolicy, Mode, Schedule, TransferPolicy
+from ..timeline.problem_index import topological_order
 from ..timeline.serial_sgs import ScheduleDecoder, first_gap
-from ..timeline.step_graph import topological_order
 from .mode_enumeration import water_filled
 
 # ---------------------------------------------------------------------------------------------------- HEFT and PEFT
@@ -492,7 +492,7 @@ def baselines(costs: Costs) -> tuple[PlacementCandidate, ...]:
 def at_home(costs: Costs) -> Iterator[PlacementCandidate]:
     """Everything that may run at home: in the order of the file, and depth first (each operand just before its first reader)."""
     before = costs.decoder.before
-    order = topological_order(before, by_index=True)
+    order = topological_order(before, range(len(before)))
     if order is None or not all(costs.allowed):
         return
     modes = tuple(costs.undivided_mode(p, _allowed_or_home(costs, p, costs.decoder.home)) for p in range(len(costs.allowed)))

@@ -18,8 +18,8 @@ from ..bounds.single_phase_split import FEWER_DEVICES, SLIVERS
 from ..exact.infeasibility import memory_conflict
 from ..problem import Deadline, Directive, LimitMachines, LimitMemory, NoSplit, PlaceDirective, Problem, Split
 from ..solution import Answer, Baseline, BoundCertificate, Conflict, Schedule, Status
+from ..timeline.problem_index import topological_order
 from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
-from ..timeline.step_graph import topological_order
 from .instance_transformations import IN_CHUNKS, chunkable_phases, may_help
 from .list_scheduling import MOST_SHARDS, best_timing, within_limits
 from .mode_enumeration import common_ticks, in_larger_ticks, in_original_ticks

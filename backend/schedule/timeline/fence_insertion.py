@@ -41,8 +41,7 @@ from ..solution import (
     Transfer,
     Wait,
 )
-from .problem_index import ProblemIndex
-from .step_graph import topological_order
+from .problem_index import ProblemIndex, topological_order
 
 __all__ = [
     "Fence",
@@ -369,5 +368,6 @@ def _ranks(problem_index: ProblemIndex) -> list[int]:
     """By phase, its position in a topological order of edges and directives, which orders steps that take no time."""
     edges = [{problem_index.sources[edge] for edge in incoming} for incoming in problem_index.incoming]
     asked = [predecessors.union(after) for predecessors, after in zip(edges, problem_index.constraints.start_after, strict=True)]
-    order = topological_order(asked, by_index=True) or topological_order(edges, by_index=True) or range(len(edges))
+    indices = range(len(edges))
+    order = topological_order(asked, indices) or topological_order(edges, indices) or indices
     return [rank for _, rank in sorted(zip(order, range(len(edges)), strict=True))]

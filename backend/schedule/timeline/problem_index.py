@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from heapq import heapify, heappop, heappush
 from typing import TypeAlias
 
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Duplex
 from ..problem import Contention, DirectiveConstraints, Link, Problem, directive_constraints
 from ..solution import Mode
+
+# ---------------------------------------------------------------------------------------------------- topological order
+
+def topological_order(before: Sequence[Collection[int]], rank: Sequence[int] | None = None) -> list[int] | None:
+    """A topological order by Kahn's algorithm, layer by layer or always the free one of the lowest rank; None: there is a cycle.
+
+    `before[p]`: the predecessors of p."""
+    waiting = [len(earlier) for earlier in before]
+    followers: list[list[int]] = [[] for _ in before]
+    for p, earlier in enumerate(before):
+        for q in earlier:
+            followers[q].append(p)
+    keys = range(len(before)) if rank is None else rank
+    free = [(keys[p], p) for p, count in enumerate(waiting) if count == 0]
+    heapify(free)
+    result: list[int] = []
+    while len(result) < len(free) if rank is None else free:
+        _, p = free[len(result)] if rank is None else heappop(free)
+        result.append(p)
+        for q in followers[p]:
+            waiting[q] -= 1
+            if waiting[q] == 0:
+                free.append((keys[q], q)) if rank is None else heappush(free, (keys[q], q))
+    return result if len(result) == len(waiting) else None
+
 
 # ---------------------------------------------------------------------------------------------------- routes
 #
@@ -169,7 +194,7 @@ class ProblemIndex:
             | frozenset(self.constraints.issue_after[p])
             for p in range(count)
         ]
-        self.ordered = any(self.constraints.issue_after) or bool(self.constraints.immediate_successor)
+        self.ordered = any(self.constraints.issue_after)
         """Directives constrain the order of queues, so gaps are not filled."""
         self.requires_copies = bool(self.constraints.required_copies or self.constraints.replicated)
         self.required_elsewhere = frozenset(self.constraints.replicated) | {
@@ -258,54 +283,10 @@ class ProblemIndex:
         return devices
 
     def repair_order(self, priority: Sequence[int]) -> list[int] | None:
-        """`priority` with its violations of precedence and adjacency repaired, else unchanged; None if no order obeys both."""
+        """`priority` with its violations of precedence repaired, else unchanged; None if no order obeys them."""
         rank = [0] * len(priority)
-        ordered = True
         for position, p in enumerate(priority):
             rank[p] = position
-        glued = self.constraints.immediate_successor
-        for p, earlier in enumerate(self.before):
-            for q in earlier:
-                if rank[q] >= rank[p]:
-                    ordered = False
-        if ordered and all(rank[b] == rank[a] + 1 for a, b in glued.items()):
+        if all(rank[q] < rank[p] for p, earlier in enumerate(self.before) for q in earlier):
             return list(priority)
-        return self._chains(rank)
-
-    def _chains(self, rank: list[int]) -> list[int] | None:
-        """Kahn's topological order by `rank`, over chains of phases that must be adjacent."""
-        glued, inner = self.constraints.immediate_successor, set(self.constraints.immediate_successor.values())
-        chain_of: dict[int, int] = {}
-        members: dict[int, list[int]] = {}
-        for p in range(len(rank)):
-            if p in inner:
-                continue
-            chain = [p]
-            while chain[-1] in glued:
-                chain.append(glued[chain[-1]])
-            members[p] = chain
-            for q in chain:
-                chain_of[q] = p
-        if len(chain_of) != len(rank) or sum(map(len, members.values())) != len(rank):
-            return None
-        waiting: dict[int, set[int]] = {
-            head: {chain_of[q] for p in chain for q in self.before[p]} - {head} for head, chain in members.items()
-        }
-        followers: dict[int, list[int]] = {head: [] for head in members}
-        for head, earlier in waiting.items():
-            for other in earlier:
-                followers[other].append(head)
-        for chain in members.values():
-            position = {p: i for i, p in enumerate(chain)}
-            if any(position.get(q, -1) >= position[p] for p in chain for q in self.before[p]):
-                return None
-        ready = sorted((rank[head], head) for head, earlier in waiting.items() if not earlier)
-        result: list[int] = []
-        while ready:
-            _, head = ready.pop(0)
-            result += members[head]
-            for other in followers[head]:
-                waiting[other].discard(head)
-                if not waiting[other]:
-                    insort(ready, (rank[other], other))
-        return result if len(result) == len(rank) else None
+        return topological_order(self.before, rank)

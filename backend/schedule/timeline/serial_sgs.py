@@ -21,7 +21,7 @@ from ....lang.support.records import dataclass, replace
 from ..problem import Combine, DeviceIndex, DistributedMode, PhaseIndex, PhaseTask, Problem
 from ..solution import Decisions, InsertionPolicy, Mode, Schedule, ScheduledCombine, Shard, Transfer, TransferPolicy
 from .problem_index import Channel, ProblemIndex
-from .step_expansion import ExpandedSteps, ShardOutput, ShardStep, TransferId, TransferSpec, expand, merge_end
+from .step_expansion import ExpandedSteps, ShardOutput, ShardStep, TransferId, TransferSpec, expand
 
 _Item = TypeVar("_Item")
 
@@ -285,7 +285,6 @@ class SerialGenerator(ResourceCalendars):
                 or not group
                 or numbers[phase] != numbers[group[-1]]
                 or (group[-1] in self._decisions.last_rows_first) != (sign < 0)
-                or self._index.constraints.immediate_successor
             )
             waits = {*self._index.constraints.start_after[phase], *self._index.constraints.issue_after[phase]}
             if apart or not waits.isdisjoint(group) or any(
@@ -324,8 +323,6 @@ class SerialGenerator(ResourceCalendars):
             earliest = max(earliest, self._ends[q])
         for q in constraints.issue_after[phase]:
             earliest = max(earliest, self._firsts[q])
-        if constraints.immediate_successor:
-            earliest = self._adjacent_start(phase, earliest)
         self._output_ready[phase], self._firsts[phase], self._ends[phase] = {}, FOREVER, earliest
         return earliest
 
@@ -365,19 +362,6 @@ class SerialGenerator(ResourceCalendars):
             self.makespan = self._ends[phase]
         if self._decisions.sending is TransferPolicy.EARLY:
             self._schedule_transfers(phase)
-
-    def _adjacent_start(self, phase: int, earliest: int) -> int:
-        """The earliest start of a phase that must follow another immediately, such that nothing starts between them on the
-        queues of either."""
-        glued, modes = self._index.constraints.immediate_successor, self._steps.modes
-        for first, then in glued.items():
-            if then in self._output_ready:
-                for device, _ in (*modes[first], *modes[then]):
-                    self._free[device] = max(self._firsts[then], self._free.get(device, 0))
-        if phase in glued:
-            queues = {device for p in (phase, glued[phase]) for device, _ in modes[p]}
-            return max([earliest, *(start for _, device, _, _, start, _ in self._shards if device in queues)])
-        return earliest
 
     def _schedule_shard(self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, earliest: int) -> int:
         """Schedule one shard; returns its start."""
@@ -484,13 +468,9 @@ class SerialGenerator(ResourceCalendars):
             source = self._memory(device)
             if source is not None:
                 source.add(-size, max(landed, start + 1))
-        arrivals.sort()
-        start = arrivals[-1] if combine.barrier else arrivals[0]
+        start, duration = max(arrivals), combine.ticks_per_shard * len(arrivals)
         grown = problem_index.grain(task.out_bytes)
         while True:
-            duration = combine.ticks_per_shard * len(arrivals)
-            if not combine.barrier:
-                duration = merge_end(arrivals, start, combine.ticks_per_shard) - start
             later = self._slot(home, start, duration)
             if later == start:
                 room = start if levels is None else levels.earliest_fit(grown, start)

@@ -193,15 +193,6 @@ def accesses_of(
     return [ShardProducer(m.device, max(m.low, low), min(m.high, high), m.slot) for m in makers if m.low < high and m.high > low]
 
 
-def merge_end(arrivals: Sequence[int], start: int, each: int) -> int:
-    """The tick at which partial results have been merged, one after the other as they arrive, from `start` on, `each` ticks a
-    merge."""
-    time = start
-    for arrival in sorted(arrivals):
-        time = max(time, arrival) + each
-    return time
-
-
 def _shards(
     problem_index: ProblemIndex,
     phase: int,

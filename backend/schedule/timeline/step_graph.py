@@ -6,8 +6,7 @@ steps: the solver's models (`schedule_earliest` keeps their sequence on every de
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heappush
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, TypeAlias
 
@@ -16,7 +15,7 @@ from ..problem import DeviceIndex, PhaseIndex
 from ..solution import Schedule, ScheduledCombine, Shard, Transfer
 from .problem_index import ProblemIndex
 from .serial_sgs import transfer_of
-from .step_expansion import ExpandedSteps, ShardRead, TransferSpec, merge_end
+from .step_expansion import ExpandedSteps, ShardRead, TransferSpec
 
 # ---------------------------------------------------------------------------------------------------- step graph
 
@@ -55,15 +54,13 @@ class StepNode:
 
 
 class StepGraph:
-    """The nodes of an expansion by their keys.  `merges`: of a combine without a barrier, its partial results with the ticks
-    from their start to their being at home; its length follows from their arrival."""
+    """The nodes of an expansion by their keys."""
 
     def __init__(self, problem_index: ProblemIndex, steps: ExpandedSteps, order: Sequence[int]) -> None:
         """`order`: a topological order of the phases."""
         self.problem_index = problem_index
         self.steps = steps
         self.nodes: dict[Key, StepNode] = {}
-        self.merges: dict[int, list[tuple[Key, int]]] = {}
         self._place = {p: i for i, p in enumerate(order)}
         for p in order:
             self._phase(p)
@@ -97,10 +94,7 @@ class StepGraph:
             finish: Key = (COMBINE, p)
             ticks = task.combine.ticks_per_shard * len(arrivals)
             step = self.nodes[finish] = StepNode(finish, p, ("device", home), ticks, (self._place[p], 3), device=home)
-            if task.combine.barrier:
-                step.after += arrivals
-            else:
-                self.merges[p] = arrivals
+            step.after += arrivals
 
     def _send(self, key: Key, p: int, send: TransferSpec, rank: tuple[int, int]) -> StepNode:
         resource = None if send.channel is None else ("channel", send.channel)
@@ -167,7 +161,6 @@ class StepGraph:
                 previous = chain.get(node.key)
                 if previous is not None:
                     start = max(start, previous.end)
-                start = self._merge(node, start)
                 if start != node.start:
                     node.start = start
                     changed = True
@@ -183,8 +176,7 @@ class StepGraph:
             if node.resource is not None:
                 held.setdefault(node.resource, []).append(node)
         for node in self.nodes.values():
-            start = self._merge(node, node.start)
-            if max(start, self._ready(node)) > node.start:
+            if self._ready(node) > node.start:
                 return False
         for queue in held.values():
             queue.sort(key=lambda node: (node.start, node.end))
@@ -198,17 +190,6 @@ class StepGraph:
         for other, ticks in node.after:
             first = self.nodes[other]
             start = max(start, first.start + (first.ticks if other[0] == COMBINE else ticks))
-        return start
-
-    def _merge(self, node: StepNode, start: int) -> int:
-        """The first merge of a combine without a barrier, whose length is set so that partial results merge as they arrive."""
-        if node.key[0] != COMBINE or node.phase not in self.merges:
-            return start
-        combine = self.problem_index.problem.phases[node.phase].combine
-        assert combine is not None
-        arrivals = [self.nodes[key].start + ticks for key, ticks in self.merges[node.phase]]
-        start = max(start, min(arrivals))
-        node.ticks = merge_end(arrivals, start, combine.ticks_per_shard) - start
         return start
 
     @property
@@ -253,30 +234,6 @@ def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
             after = starts.get(producer, 0) + (graph.nodes[producer].ticks if producer in graph.nodes else 0)
             starts[key] = at[what].pop() if at.get(what) else after
     return starts
-
-
-# ---------------------------------------------------------------------------------------------------- topological order
-
-def topological_order(before: Sequence[Collection[int]], *, by_index: bool = False) -> list[int] | None:
-    """A topological order by Kahn's algorithm, layer by layer or always the smallest free index; None if there is a cycle.
-
-    `before[p]`: the predecessors of p."""
-    waiting = [len(earlier) for earlier in before]
-    followers: list[list[int]] = [[] for _ in before]
-    for p, earlier in enumerate(before):
-        for q in earlier:
-            followers[q].append(p)
-    free = [p for p, count in enumerate(waiting) if count == 0]
-    heapify(free)
-    result: list[int] = []
-    while free if by_index else len(result) < len(free):
-        p = heappop(free) if by_index else free[len(result)]
-        result.append(p)
-        for q in followers[p]:
-            waiting[q] -= 1
-            if waiting[q] == 0:
-                heappush(free, q) if by_index else free.append(q)
-    return result if len(result) == len(waiting) else None
 
 
 # ---------------------------------------------------------------------------------------------------- live ranges of buffers

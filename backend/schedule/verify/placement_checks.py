@@ -10,7 +10,6 @@ from typing import TypeAlias, assert_never
 
 from ...devices.cost_functions import Duplex, Ticks
 from ..problem import (
-    Adjacent,
     Before,
     Contention,
     Deadline,
@@ -23,7 +22,6 @@ from ..problem import (
     LimitMemory,
     Link,
     NoSplit,
-    Order,
     PlaceDirective,
     Problem,
     Replicate,
@@ -350,10 +348,6 @@ def _check_directive(facts: JudgeIndex, directive: Directive, holds: HasOutput) 
         case Deadline():
             if facts.schedule.makespan > directive.ticks:
                 yield broken(f"the schedule takes {facts.schedule.makespan} ticks, not {directive.ticks}")
-        case Adjacent():
-            yield from _check_adjacent(facts, directive.first, directive.then)
-        case Order():
-            yield from _check_order(facts, directive)
         case LimitMemory() | Speculate():
             pass  # V5 counts with the limit; speculation is a choice between problems
         case _:
@@ -385,34 +379,6 @@ def _check_split(facts: JudgeIndex, directive: Split) -> Iterator[Violation]:
     if shares_held != {device: count for device, count in wanted.items() if count}:
         shares = ", ".join(f"{facts.names[device]} has {count}" for device, count in sorted(shares_held.items()))
         yield Violation(Rule.V8, f"`{directive.line.text}`: of {rows} rows {shares}")
-
-
-def _check_adjacent(facts: JudgeIndex, first: int, then: int) -> Iterator[Violation]:
-    """Nothing runs between two phases on the devices of either."""
-    low, high = _first_start(facts, first), _first_start(facts, then)
-    queues = {shard.device for phase in (first, then) for shard in facts.shards[phase]}
-    starts = {(s.phase, s.start) for s in facts.schedule.shards if s.device in queues and s.phase not in (first, then)}
-    between = sorted({phase for phase, start in starts if low < start < high})
-    if low > high or between:
-        names = ", ".join(f"`{facts.id(p)}`" for p in between[:3]) or "nothing"
-        yield Violation(Rule.V8, f"`{facts.id(first)}` and `{facts.id(then)}` are not next to each other: {names} between")
-
-
-def _check_order(facts: JudgeIndex, directive: Order) -> Iterator[Violation]:
-    items = directive.items
-    named = [item for item in items if item is not None]
-    over = facts.shards if directive.over is None else directive.over
-    others = [_first_start(facts, phase) for phase in over if phase not in named]
-    for first, then in pairwise(named):
-        if _first_start(facts, first) > _first_start(facts, then):
-            yield Violation(Rule.V8, f"`{directive.line.text}`: `{facts.id(then)}` comes before `{facts.id(first)}`")
-    for left, right in pairwise(items):
-        if left is not None and right is not None:
-            yield from _check_adjacent(facts, left, right)
-    if items[0] is not None and any(other < _first_start(facts, items[0]) for other in others):
-        yield Violation(Rule.V8, f"`{directive.line.text}`: something comes before `{facts.id(items[0])}`")
-    if items[-1] is not None and any(other > _first_start(facts, items[-1]) for other in others):
-        yield Violation(Rule.V8, f"`{directive.line.text}`: something comes after `{facts.id(items[-1])}`")
 
 
 # ---------------------------------------------------------------------------------------------------- transfers

@@ -95,11 +95,7 @@ def _check_combine_timing(facts: JudgeIndex, phase: int, start: int, end: int) -
     there += [moved.arrive + facts.sync[facts.home] for moved in partials]
     if not there:
         return
-    there.sort()
-    earliest = there[-1] if combine.barrier else there[0]
-    done = start
-    for arrival in there:
-        done = max(done, 0 if combine.barrier else arrival) + combine.ticks_per_shard
+    earliest, done = max(there), start + combine.ticks_per_shard * len(there)
     if start < earliest or end != done:
         said = f"starts at {start} and ends at {end}"
         yield Violation(Rule.V9, f"the combine of `{facts.id(phase)}` {said}; it can start at {earliest}, and then end at {done}")
