@@ -153,6 +153,47 @@ def test_products_in_a_choice_that_is_not_taken_make_no_nan(text: str) -> None:
         assert np.isfinite(rho.grad(function)(np.array([1.0, 2.0, 3.0]))).all()
 
 
+NOT_TAKEN = (
+    "+/,M+.×M", "+/,M+.×⍉M", "+/,M+.×1 1", "+/1 1+.×M", "+/,(1 2 2⍴M)(+.×⍤2)1 2 2⍴M", "+/,M∘.×M",
+    "+/×/M", "+/÷/M", "+/,×\\M", "+/,÷\\M", "+/-/M",
+    "+/,2×⌸(0 1 ⋄ M)", "+/,2+⌸(0 1 ⋄ M)", "+/,({×/⍵}⌺2)M", "+/{⍺×⍵}/M", "+/,{⍵×M}⍣3⊢M", "+/,|M+.×M×1J1", "+/,|⎕fft M",
+    "+/,M⌊.+M", "+/2⊥M", "+/,⎕irfft ⎕rfft M", "⎕det ⍵", "(⎕slogdet ⍵)[1]", "+/,⌹(2 2⍴1 0 0 1)+√⍵", "+/,⌹(2 2⍴1 0 0 1)+⍵÷⍵",
+    "+/,1 2⌹(2 2⍴1 0 0 1)+⍵÷⍵", "+/,⎕cholesky(2 2⍴1 0 0 1)+⍟1+⍵", "+/,M×M", "+/,(0.5 2+.×M)∘.÷M[0;]",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOT_TAKEN)
+def test_no_operation_in_a_choice_that_is_not_taken_makes_nan(text: str) -> None:
+    """Where the argument is 0 its logarithm M is infinite, M+.×M and ⍵÷⍵ are NaN, and the matrix has no inverse."""
+    value = "{(s l)←⎕slogdet ⍵ ⋄ l}⍵" if "slogdet" in text else text
+    function = f"{{M←⍟⍵ ⋄ (0<⌊/,⍵)¿(({value}) ⋄ +/,⍵)}}"
+    with np.errstate(all="ignore"):
+        assert np.array_equal(rho.grad(function)(np.zeros((2, 2))), np.ones((2, 2)))
+        second = rho.compile(f"{{{{+/,({function}∂⍵)*2}}∂⍵}}") if not {"⎕", "J"} & {*text} else None
+        assert second is None or np.array_equal(second(np.zeros((2, 2))), np.zeros((2, 2)))
+    x = np.array([[1.5, 1.2], [1.1, 1.9]])
+    plain = rho.grad(f"{{M←⍟⍵ ⋄ {value}}}")(x)
+    assert np.allclose(rho.grad(function)(x), plain, rtol=1e-14, atol=1e-300)
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "slopes"),
+    [
+        ("M←3 2⍴1 2 3 4 0 0÷1 1 1 1 0 0 ⋄ +/(1 1 0/M+.×⍵)*2", [1.0, 2.0], [76.0, 108.0]),
+        ("k←(⌊/⍵)>0 ⋄ +/,k⌿(⍟⍵)+.×2 2⍴1 2 3 4", [[0.0, 1], [1, 1], [1, 2]], [[0.0, 0], [3, 7], [3, 3.5]]),
+        ("d←⎕det⍤2⊢⍵ ⋄ +/(d>0)¿(d ⋄ 0.)", [[[1.0, 1], [1, 1]], [[2, 1], [1, 2]]], [[[0.0, 0], [0, 0]], [[2, -1], [-1, 2]]]),
+        (
+            "+/{(0<⌊/,⍵)¿(+/,(⍟⍵)+.×⍟⍵ ⋄ +/,⍵)}⍤2⊢⍵",
+            [[[0.0, 1], [1, 1]], [[1, 1], [1, 1]]],
+            [[[1.0, 1], [1, 1]], [[0, 0], [0, 0]]],
+        ),
+    ],
+)
+def test_rows_selected_away_from_products_make_no_nan(text: str, x: list[Any], slopes: list[Any]) -> None:
+    with np.errstate(all="ignore"):
+        assert np.allclose(rho.grad(f"{{{text}}}")(np.array(x)), slopes, rtol=1e-12)
+
+
 @pytest.mark.parametrize("text", ["⍵*2", "⍵*3", "⍵×⍵", "4○⍵", "⍟⍵", "⍵÷2+⍵", "0○⍵÷9", "¯1○⍵÷9", "⍵⍟2", "⍵√2", "!⍵", "|⍵", "1○⍵"])
 @pytest.mark.parametrize("hidden", [math.nan, math.inf, 0.0, 1.0, -1.0])
 def test_what_is_undefined_and_selected_away_makes_no_nan(text: str, hidden: float) -> None:

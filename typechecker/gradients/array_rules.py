@@ -247,9 +247,9 @@ def _reduce(r: ReversePass, op: c.Reduce, g: ValueId) -> None:
         case "mul":
             before = t.products_before(x, axis)
             after = t.reverse(t.products_before(t.reverse(x, axis), axis), axis)
-            r.add(x, t.mul(spread, t.mul(before, after)))
+            r.add(x, t.times(spread, t.mul(before, after)))
         case "div":
-            r.add(x, t.mul(t.mul(spread, _signs(t, x, axis)), t.div(_along(t, op.result, x, axis), x)))
+            r.add(x, t.times(t.mul(spread, _signs(t, x, axis)), t.div(_along(t, op.result, x, axis), x)))
         case "min" | "max":
             first = first_place(t, t.apply("eq", x, _along(t, op.result, x, axis)), axis)
             r.add(x, t.where(first, spread, None), zeros=True)
@@ -269,7 +269,7 @@ def _scan(r: ReversePass, op: c.Scan, g: ValueId) -> None:
         case "sub":
             r.add(x, t.mul(_suffix_sums(t, g, axis), _signs(t, x, axis)))
         case "div":
-            r.add(x, t.div(t.mul(_suffix_sums(t, t.mul(g, op.result), axis), _signs(t, x, axis)), x))
+            r.add(x, t.over(t.mul(_suffix_sums(t, t.times(g, op.result), axis), _signs(t, x, axis)), x))
         case "min" | "max":
             r.add(x, _record_sums(r, op, g), zeros=True)
         case "mul":
@@ -312,10 +312,25 @@ def _contract(r: ReversePass, op: c.Contract, g: ValueId) -> None:
     t = r.terms
     outer, inner = len(t.shape(op.left)) - 1, len(t.shape(op.right)) - 1
     if r.is_active(op.left):
-        r.add(op.left, _contracted(t, g, t.conj(t.transpose(op.right, [inner, *range(inner)])), inner, t.times))
+        right = _without_hidden(t, op.right, g, 1, range(outer, outer + inner))
+        r.add(op.left, _contracted(t, g, t.conj(t.transpose(right, [inner, *range(inner)])), inner, t.times))
     if r.is_active(op.right):
-        left = t.conj(t.transpose(op.left, [*range(1, outer + 1), 0]))
+        left = _without_hidden(t, op.left, g, 0, range(outer))
+        left = t.conj(t.transpose(left, [*range(1, outer + 1), 0]))
         r.add(op.right, _contracted(t, left, g, outer, lambda slope, cotangent: t.times(cotangent, slope)))
+
+
+def _without_hidden(t: Terms, x: ValueId, g: ValueId, first: int, axes: range) -> ValueId:
+    """An operand of a product, of which axes from `first` on are `axes` of the cotangent, with 0 for NaN and infinities that only
+    items of cotangent 0 read: these were selected away."""
+    if not t.has_zeros or not axes:
+        return x
+    is_read = t.apply("ne", g, t.number(0.0, g))
+    for axis in reversed(range(len(t.shape(g)))):
+        if axis not in axes:
+            is_read = t.reduce("or", is_read, axis)
+    is_read = t.broadcast(is_read, t.shape(x), tuple(range(first, first + len(axes))))
+    return t.where(t.apply("or", is_read, t.is_finite(x)), x, None)
 
 
 def _contracted(t: Terms, x: ValueId, y: ValueId, count: int, times: Callable[[ValueId, ValueId], ValueId]) -> ValueId:
@@ -359,7 +374,7 @@ def _key_reduce(r: ReversePass, op: c.KeyReduce, g: ValueId) -> None:
             of_zero = t.where(has_one, rest, t.where(has_two, t.mul(t.sub(zero_items, x), rest), None))
             others = t.div(rest, factors)
             of_others = t.where(has_none, others, t.where(has_one, t.mul(zero_items, others), None))
-            r.add(x, t.mul(spread, t.where(zero, of_zero, of_others)))
+            r.add(x, t.times(spread, t.where(zero, of_zero, of_others)))
         case _:
             raise t.refuse(f"a reduction by key with `{op.function}` has no gradient in this version")
 

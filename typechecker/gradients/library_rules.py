@@ -64,6 +64,30 @@ def _on_matrices(r: ReversePass, rank: int, args: Sequence[ValueId], body: Calla
     return t.emit_typed(lambda v: MapCells((v,), tuple(args), tuple(depth for _ in args), frame, block), type)
 
 
+def _is_read(r: ReversePass, a: ValueId, g: ValueId) -> ValueId:
+    """Has some item of the cotangent of each matrix another value than 0?  By the matrices' frame."""
+    t = r.terms
+    is_read = t.apply("ne", g, t.number(0.0, g))
+    while len(t.shape(is_read)) > len(t.shape(a)) - 2:
+        is_read = t.reduce("or", is_read, len(t.shape(is_read)) - 1)
+    return t.broadcast(is_read, t.shape(a), tuple(range(len(t.shape(is_read)))))
+
+
+def _add_read(r: ReversePass, a: ValueId, part: ValueId, g: ValueId) -> None:
+    """Add a part to the cotangent of matrices, but for those that were selected away."""
+    r.add(a, r.terms.where(_is_read(r, a, g), part, None) if r.terms.has_zeros else part)
+
+
+def _read_matrices(r: ReversePass, a: ValueId, g: ValueId) -> ValueId:
+    """The matrices, with an identity for each that was selected away, so that it has an inverse."""
+    t, shape = r.terms, r.terms.shape(a)
+    if not t.has_zeros:
+        return a
+    rank = len(shape)
+    is_diagonal = t.apply("eq", t.coordinates(shape, rank - 2), t.coordinates(shape, rank - 1))
+    return t.apply("select", _is_read(r, a, g), a, t.where(is_diagonal, t.number(1.0, a), None))
+
+
 def _is_square(r: ReversePass, a: ValueId) -> bool:
     rows, columns = r.terms.shape(a)[-2:]
     return r.builder.equal(rows, columns) is True
@@ -81,7 +105,7 @@ def _inverse(r: ReversePass, op: Library, g: ValueId) -> None:
         spread = _product(t, _turned(t, cotangent), _product(t, inverse, turned))
         return t.add(first, t.sub(spread, _product(t, matrix, _product(t, inverse, spread))))
 
-    r.add(a, _on_matrices(r, 2, (a, op.results[0], g), body))
+    _add_read(r, a, _on_matrices(r, 2, (a, op.results[0], g), body), g)
 
 
 def _solve(r: ReversePass, op: Library, g: ValueId) -> None:
@@ -89,23 +113,23 @@ def _solve(r: ReversePass, op: Library, g: ValueId) -> None:
     t, (y, a), x = r.terms, op.args, op.results[0]
     rows = t.shape(a)[0]
     if _is_square(r, a):
-        residual_part, of_values = None, _library(t, "solve", (rows, t.shape(g)[1]), g, _turned(t, a))
+        residual_part, of_values = None, _library(t, "solve", (rows, t.shape(g)[1]), g, _turned(t, _read_matrices(r, a, g)))
     else:
-        inverse = _pseudo_inverse(t, a)
+        inverse = _pseudo_inverse(t, _read_matrices(r, a, g))
         of_values = _product(t, _turned(t, inverse), g)
         residual = t.sub(y, _product(t, a, x))
         residual_part = _product(t, residual, _turned(t, _product(t, inverse, of_values)))
     r.add(y, of_values)
     if r.is_active(a):
         of_matrix = t.neg(_product(t, of_values, _turned(t, x)))
-        r.add(a, of_matrix if residual_part is None else t.add(of_matrix, residual_part))
+        _add_read(r, a, of_matrix if residual_part is None else t.add(of_matrix, residual_part), g)
 
 
 def _determinant(r: ReversePass, op: Library, g: ValueId) -> None:
     t, (a,) = r.terms, op.args
     rank = len(t.shape(a))
-    turned = t.transpose(_pseudo_inverse(t, a), (*range(rank - 2), rank - 1, rank - 2))
-    r.add(a, t.mul(t.mul(g, op.results[0]), turned))
+    turned = t.transpose(_pseudo_inverse(t, _read_matrices(r, a, g)), (*range(rank - 2), rank - 1, rank - 2))
+    r.add(a, t.mul(t.times(g, op.results[0]), turned))
 
 
 def _log_determinant(r: ReversePass, op: Library, g: ValueId) -> None:
@@ -113,7 +137,8 @@ def _log_determinant(r: ReversePass, op: Library, g: ValueId) -> None:
     t, (a,), cotangent = r.terms, op.args, r.cotangents.get(op.results[1])
     if cotangent is not None:
         rank = len(t.shape(a))
-        r.add(a, t.mul(cotangent, t.transpose(_pseudo_inverse(t, a), (*range(rank - 2), rank - 1, rank - 2))))
+        inverse = _pseudo_inverse(t, _read_matrices(r, a, cotangent))
+        r.add(a, t.mul(cotangent, t.transpose(inverse, (*range(rank - 2), rank - 1, rank - 2))))
 
 
 def _cholesky(r: ReversePass, op: Library, g: ValueId) -> None:
@@ -133,7 +158,7 @@ def _cholesky(r: ReversePass, op: Library, g: ValueId) -> None:
         both = t.add(m, _turned(t, m))
         return t.where(below, both, t.mul(half, both))
 
-    r.add(a, _on_matrices(r, 2, (op.results[0], g), body))
+    _add_read(r, a, _on_matrices(r, 2, (_read_matrices(r, op.results[0], g), g), body), g)
 
 
 # ---------------------------------------------------------------------------------------------------- Fourier transforms
@@ -200,7 +225,7 @@ def _decode(r: ReversePass, op: Library, g: ValueId) -> None:
         total = _product(t, rows, t.reshape(g, (_count(frame), *t.shape(g)[count:])))
     else:
         full_shape = (length, *t.shape(g))
-        total = t.mul(t.broadcast(turned, full_shape, (0,)), t.broadcast(g, full_shape, tuple(range(1, len(full_shape)))))
+        total = t.times(t.broadcast(g, full_shape, tuple(range(1, len(full_shape)))), t.broadcast(turned, full_shape, (0,)))
     r.add(x, t.reshape(total, shape))
 
 

@@ -145,7 +145,7 @@ def _magnitude(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
     """g times the sign, which of a complex number is that divided by its magnitude."""
     if not t.kind(x[0]).is_complex:
         return _times(t, g, t.apply("sign", x[0]))
-    return t.mul(t.apply("convert", g, to=t.kind(x[0])), t.apply("sign", x[0]))
+    return t.times(t.apply("convert", g, to=t.kind(x[0])), t.apply("sign", x[0]))
 
 
 def _part(factor: complex) -> Rule:

@@ -135,8 +135,7 @@ class Terms:
 
         Its own derivative by the cotangent is the slope also where the cotangent is 0, if that is finite."""
         if self.has_zeros:
-            is_infinite = self.apply("ne", self.sub(slope, slope), self.number(0.0, slope))
-            slope = self.where(self.apply("and", self._is_zero(cotangent), is_infinite), None, slope)
+            slope = self.where(self.apply("gt", self._is_zero(cotangent), self.is_finite(slope)), None, slope)
         return self.mul(cotangent, slope)
 
     def over(self, cotangent: ValueId, divisor: ValueId) -> ValueId:
@@ -146,6 +145,9 @@ class Terms:
             is_hidden = self.apply("and", self._is_zero(cotangent), is_undefined)
             divisor = self.where(is_hidden, self.number(1.0, divisor), divisor)
         return self.div(cotangent, divisor)
+
+    def is_finite(self, x: ValueId) -> ValueId:
+        return self._is_zero(self.sub(x, x))
 
     def _is_zero(self, x: ValueId) -> ValueId:
         return self.apply("eq", x, self.number(0.0, x))
