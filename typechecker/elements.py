@@ -7,12 +7,12 @@ Numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from enum import Enum
 
 from ..lang.support.records import dataclass, replace
-from .sizes.polynomials import Size, number, show_short
-from .sizes.size import maximum, minimum, surely_fits_i64
+from .sizes.polynomials import Size, SizeVariable, number, show_short
+from .sizes.size import maximum, minimum, surely_fits_i64, upper_bound
 
 # ---------------------------------------------------------------------------------------------------- elements
 
@@ -114,9 +114,13 @@ def plain(element: Element) -> Element:
     return Element(element.kind, index_bound=element.index_bound)
 
 
-def without_size_bounds(element: Element) -> Element:
-    """The element with its constant bounds only, for an array whose items come from several values."""
-    return Element(element.kind, element.low, element.high, element.index_bound)
+def outside(element: Element, local: Set[SizeVariable]) -> Element:
+    """The element where the `local` run-time sizes have no meaning: a bound that mentions one is replaced by an upper bound."""
+    index, most = [
+        bound if bound is None or local.isdisjoint(bound.variables()) else upper_bound(bound)
+        for bound in (element.index_bound, element.symbolic_max)
+    ]
+    return Element(element.kind, element.low, element.high, index, False, most)
 
 
 def strong(element: Element) -> Element:

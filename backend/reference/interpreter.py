@@ -20,7 +20,7 @@ from ...lang.syntax.source import Span
 from ...typechecker.core import arrays as c, blocks
 from ...typechecker.core.arrays import Payload, ValueId
 from ...typechecker.core.blocks import Block, Core, blocks_of
-from ...typechecker.elements import Kind
+from ...typechecker.elements import Kind, surely_unwrapped
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ..io import cells as cells_of
 from ..vm import values
@@ -255,14 +255,16 @@ class Evaluator:
             raise InternalError(
                 f"value {which} is {value.kind.value}{list(value.shape)}, its type says {element.kind.value}{list(shape)}"
             )
-        if element.low is None and element.high is None and element.index_bound is None:
+        if element.low is None and element.high is None and element.index_bound is None and element.symbolic_max is None:
             return
         bounds = [int(item) for item in value.data if not isinstance(item, str | float | complex)]
         low, high = (min(bounds), max(bounds)) if bounds else (0, -1)
         below = None if element.index_bound is None else self.size(element.index_bound) - 1
+        most = self.size(element.symbolic_max) if element.symbolic_max is not None and surely_unwrapped(element) else None
         if bounds and (
             (element.low is not None and low < element.low)
             or (element.high is not None and high > element.high)
+            or (most is not None and high > most)
             or (below is not None and not 0 <= low <= high <= below)
         ):
             raise InternalError(f"value {which} has items {low}..{high}, outside its type {element}")

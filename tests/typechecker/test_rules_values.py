@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from share import drawing
+from share import drawing, repeats
 
 from rho.backend.reference.interpreter import interpret
 from rho.backend.vm.values import Array
@@ -51,6 +51,42 @@ def data(rows: int, columns: int) -> dict[str, Array]:
     }  # fmt: skip
 
 
+CONDITIONS = ("∨/b", "s>0", "0=≢x", "1<≢x", "2>≢x", "s≤≢x")
+JOINING = (
+    "{{{c} : {one} ⋄ {other}}} 0", "({c}) ¿ ({one} ⋄ {other})", "[{one} ⋄ {other}]", "({one}),{other}",
+    "y ← {one} ⋄ y[0] ← {other} ⋄ y", "({other})@b ⊢ {one}", "{{{c} : {one} ⋄ ⍵ : {other} ⋄ 0}}¨b",
+    "{{{c} : ⊃⍸⍵ ⋄ {one}}} b", "{{{c} : {one} ⋄ ≢⍵⌿x}} b", "{{⍵ : {one} ⋄ {other}}}¨b", "+/(({c}) ¿ ({one} ⋄ {other}))⌊≢x",
+    "{{y ← {{{c} : {one} ⋄ {other}}} 0 ⋄ (y×2)-≢x}} 0",
+)  # fmt: skip
+"""Values that come from one of several."""
+SIZED = ("(¯1+≢x)", "((≢x)-2)", "(⊃⍋x)", "(0⌈s)", "((≢x)⌊0⌈s)", "0", "(1+≢x)", "((≢x)×≢u)", "(⍳≢b⌿x)", "(≢b⌿v)")
+
+
+def test_values_that_come_from_one_of_several_have_the_types_that_were_promised() -> None:
+    pick, ran, arguments = drawing("one of several"), 0, [*ARGUMENTS, *SIZED]
+    for form in JOINING * repeats(80):
+        text = form.format(c=pick.choice(CONDITIONS), one=pick.choice(arguments), other=pick.choice(arguments))
+        ran += runs(f"{INPUTS}{text}", 0) + runs(f"{INPUTS}{text}", 1)
+    assert ran
+
+
+def runs(text: str, origin: int) -> int:
+    """How many of some sizes a program runs with; only run-time checks may fail."""
+    result, count = check(Source("<test>", text), index_origin=origin), 0
+    if result.core is None:
+        assert any(d.is_error for d in result.diagnostics)
+        return 0
+    for sizes in ((0, 0), (1, 1), (3, 2)):
+        try:
+            interpret(result.core, data(*sizes), {})
+            count += 1
+        except RhoError as error:
+            assert error.diagnostics[0].code in ("E701", "E703", "E310", "E403", "E200", "E201"), text
+        except AssertionError as error:
+            raise AssertionError(text, origin, sizes) from error
+    return count
+
+
 @pytest.mark.parametrize("glyph", [*MONADIC, *(f"_{g}" for g in DYADIC)])
 def test_values_have_the_types_that_were_promised(glyph: str) -> None:
     """The interpreter verifies kind, shape, range and index bound of every value; only run-time checks may fail."""
@@ -59,14 +95,5 @@ def test_values_have_the_types_that_were_promised(glyph: str) -> None:
     ran = 0
     for left, right in chosen:
         for origin in (0, 1):
-            result = check(Source("<test>", f"{INPUTS}{left}{glyph.removeprefix('_')}{right}"), index_origin=origin)
-            if result.core is None:
-                assert any(d.is_error for d in result.diagnostics)
-                continue
-            for sizes in ((0, 0), (1, 1), (3, 2)):
-                try:
-                    interpret(result.core, data(*sizes), {})
-                    ran += 1
-                except RhoError as error:
-                    assert error.diagnostics[0].code in ("E701", "E703", "E310", "E403", "E200", "E201")
+            ran += runs(f"{INPUTS}{left}{glyph.removeprefix('_')}{right}", origin)
     assert ran

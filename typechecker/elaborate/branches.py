@@ -15,10 +15,10 @@ from ...lang.tree import expressions
 from ..core.blocks import Block, CoreBranch, defined_sizes
 from ..core.builder import stated
 from ..diagnostics import show_type
-from ..elements import ArrayType, Element, promote, without_size_bounds
+from ..elements import ArrayType, Element, outside, promote
 from ..proof.constraints import Arm
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..rules.argument_checks import static_sizes
+from ..rules.argument_checks import joint_element, static_sizes
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, product, variable
 from ..sizes.size import maximum, quotient, remainder, upper_bound
 from ..values.facts import Operand, Statement, Value, is_poisoned, leaves
@@ -59,7 +59,7 @@ def branch(
             _joint_size(ctx, x, y, local, sizes, span, least=int(x in first_arm.not_empty and y in second_arm.not_empty))
             for x, y in axes
         ])  # fmt: skip
-        types.append(ArrayType(without_size_bounds(element), shape, a.type.permutation and b.type.permutation))
+        types.append(ArrayType(outside(element, local), shape, a.type.permutation and b.type.permutation))
     sizes_of_arms, needed = tuple(sizes), first_arm.scope.needs_condition or second_arm.scope.needs_condition
 
     results = ctx.builder.emit_many(
@@ -103,8 +103,7 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
                 labels=(Label(rest.span, show_type(b.type)),),
             )
             return None
-        element = promote(a.type.element, b.type.element)
-        if element is None:
+        if promote(a.type.element, b.type.element) is None:
             ctx.error(
                 Code.E300,
                 "one exit of this function is text, the other is numbers",
@@ -113,7 +112,7 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
                 labels=(Label(rest.span, show_type(b.type)),),
             )
             return None
-        elements.append(element)
+        elements.append(joint_element(ctx.builder, (a, b)))
     return elements
 
 

@@ -16,8 +16,8 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions
 from ..core.arrays import Payload, Stack
-from ..elements import ArrayType, Element, Kind, promote_all, strong, without_size_bounds
-from ..rules.argument_checks import common, static_sizes
+from ..elements import ArrayType, Element, Kind, promote_all, strong
+from ..rules.argument_checks import common, joint_element, static_sizes
 from ..sizes.polynomials import Size, number as size
 from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned, leaves
 from . import branches, indexing, names
@@ -147,7 +147,7 @@ def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: Code, mixed:
         if len(sizes) == len(statics):
             return builder.size_vector(sizes, span)
     values = tuple([part.value for part in parts])
-    return builder.emit(lambda result: Stack(result, values), ArrayType(without_size_bounds(element), shape), span)
+    return builder.emit(lambda result: Stack(result, values), ArrayType(joint_element(builder, parts), shape), span)
 
 
 # --------------------------------------------------------------------------------------- mix

@@ -13,7 +13,7 @@ from ...lang.tree import expressions as tree
 from ...lang.tree.expressions import Argument
 from ..core.blocks import MapCells, defined_sizes
 from ..core.builder import condition_decided, stated
-from ..elements import ArrayType, Element, Kind, strong, without_size_bounds
+from ..elements import ArrayType, Element, Kind, outside, strong
 from ..frame_agreement import agree
 from ..rules.argument_checks import is_boolean, static_integer
 from ..sizes.polynomials import ZERO, Size, product
@@ -330,7 +330,7 @@ def lift(
                 span,
                 notes=("keep the length fixed inside the function: mask with `¿` or reduce there",),
             )
-    types = [ArrayType(without_size_bounds(x.type.element), frame + x.type.shape) for x in results]
+    types = [ArrayType(outside(x.type.element, local), frame + x.type.shape) for x in results]
     values = tuple([args[i].value for i in framed])
     lengths = tuple([frames[i] for i in framed])
 

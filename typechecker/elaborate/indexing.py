@@ -14,7 +14,7 @@ from ...lang.syntax.source import Span
 from ...lang.tree import expressions
 from ..core.arrays import Indexing, Slice, Update
 from ..diagnostics import show_type
-from ..elements import ArrayType, without_size_bounds
+from ..elements import ArrayType
 from ..rules.argument_checks import common, item_of, joint_element, require_equal
 from ..rules.index import IndexPosition, index_operand, select_at
 from ..sizes.polynomials import ZERO, Size, number
@@ -128,7 +128,7 @@ def update(ctx: Context, old: Operand, axes: Sequence[IndexEntry | None], new: O
     base, value = pair
     indices = tuple([None if p is None else p.operand.value for p in positions])
     checked = any(p is not None and p.checked for p in positions)
-    type_ = ArrayType(without_size_bounds(joint_element(pair)), old.type.shape)
+    type_ = ArrayType(joint_element(ctx.builder, pair), old.type.shape)
     indexing = _indexing(ctx, old, axes)
     return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, checked, indexing), type_, span)
 

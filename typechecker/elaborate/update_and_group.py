@@ -10,7 +10,7 @@ from ...lang.syntax.source import Span
 from ..core.arrays import Broadcast, Indexing, KeyReduce, MaskedUpdate
 from ..core.builder import Builder
 from ..diagnostics import show_type
-from ..elements import ArrayType, Kind, without_size_bounds
+from ..elements import ArrayType, Kind
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules.argument_checks import common, is_boolean, is_one_item, joint_element, require_equal, reshaped, size_arguments
 from ..rules.index import index_operand
@@ -82,7 +82,7 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
         if pair is None:
             return ctx.builder.poison(span)
         base, value = pair
-        return ctx.builder.scalar("select", [mask, value, base], without_size_bounds(joint_element(pair)), span)
+        return ctx.builder.scalar("select", [mask, value, base], joint_element(ctx.builder, pair), span)
     flat_shape = (product(mask.type.shape), *x.type.shape[mask.type.rank :])
     flat, flat_mask = reshaped(ctx.builder, x, flat_shape, span), reshaped(ctx.builder, mask, flat_shape[:1], span)
     selected = ctx.call(PrimitiveFunction(span, "⌿"), flat_mask, flat, span)
@@ -99,7 +99,7 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
     if pair is None:
         return ctx.builder.poison(span)
     base, value = pair
-    type_ = ArrayType(without_size_bounds(joint_element(pair)), flat_shape)
+    type_ = ArrayType(joint_element(ctx.builder, pair), flat_shape)
     updated = ctx.builder.emit(lambda result: MaskedUpdate(result, base.value, flat_mask.value, value.value), type_, span)
     return reshaped(ctx.builder, updated, x.type.shape, span)
 

@@ -14,10 +14,10 @@ from ...lang.syntax.source import Span
 from ..core.arrays import BindSize, Broadcast, Gather, Payload, Reshape, Scalar, Stack, Transpose
 from ..core.builder import MOST_AXES, MOST_SIZES, Builder
 from ..diagnostics import show_type
-from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, promote_all, strong
+from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, promote_all, ranged, strong
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, product, variable
-from ..sizes.size import maximum, quotient
+from ..sizes.size import maximum, quotient, surely_fits_i64
 from ..values.facts import Operand, Value
 
 MonadicRule: TypeAlias = Callable[[Builder, Operand, Operand | None, Span], Value]
@@ -92,11 +92,22 @@ def common(b: Builder, items: Sequence[Operand], span: Span, mixed: str) -> tupl
     return tuple(x if x.type.element.index_bound is not None else b.convert(x, element.kind, span) for x in items)
 
 
-def joint_element(items: Sequence[Operand]) -> Element:
-    """The promoted element of operands that `common` accepted, with its range; not weak."""
-    element = promote_all([x.type.element for x in items])
+def joint_element(b: Builder, items: Sequence[Operand]) -> Element:
+    """The promoted element of operands that are not text beside numbers, with the range of all; not weak."""
+    positions = all(x.type.element.index_bound is not None for x in items)
+    element = promote_all([x.type.element if positions else _number_element(b, x) for x in items])
     assert element is not None
     return strong(element)
+
+
+def _number_element(b: Builder, x: Operand) -> Element:
+    """The element of an operand as a number, with the bounds that its exact value gives it if that is a size."""
+    element = b.number_element(x.type.element)
+    if element.kind is not Kind.I64 or not isinstance(x.static, Size) or not surely_fits_i64(x.static):
+        return element
+    low, high = x.static.bounds()
+    low = 0 if (low is None or low < 0) and b.at_most(ZERO, x.static) else low
+    return ranged(Kind.I64, low, high, weak=element.weak, symbolic_max=None if x.static.constant is not None else x.static)
 
 
 def fit_weak(b: Builder, x: Operand, kind: Kind, span: Span) -> bool:

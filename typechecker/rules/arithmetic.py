@@ -7,7 +7,9 @@ exact quotients.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import replace
@@ -719,10 +721,26 @@ def power(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
         assert kind is not None
         if not fit_weak(b, x, kind, span):
             return b.poison(span)
-        result = b.scalar("ipow", (b.convert(x, kind, span), b.convert(y, kind, span)), Element(kind), span)
+        element = _power_range(b, kind, x.type.element, exponents)
+        result = b.scalar("ipow", (b.convert(x, kind, span), b.convert(y, kind, span)), element, span)
         return result if result.poisoned or kind is not Kind.I64 else with_static(result, _static_power(b, x, y), x, y)
     p, q = floats(b, (x, y), span)
     return b.scalar("pow", (p, q), Element(p.type.element.kind), span)
+
+
+def _power_range(b: Builder, kind: Kind, base: Element, exponents: Sequence[Size]) -> Element:
+    """The element of integer powers of numbers that are not negative, with its range if that cannot exceed the kind."""
+    low, high = integer_range(base)
+    if limits(kind) is None or low is None or high is None or low < 0:
+        return Element(kind)
+    candidates = range(kind.bytes * 8)
+    tops = [bisect_left(candidates, True, key=partial(_is_at_most, b, size)) for size in exponents]
+    most, least = max(tops, default=0), min([max(size.bounds()[0] or 0, 0) for size in exponents], default=0)
+    return ranged(kind, min(low**least, low**most), max(high**least, high**most)) if most in candidates else Element(kind)
+
+
+def _is_at_most(b: Builder, size: Size, top: int) -> bool:
+    return b.at_most(size, number(top)) is True
 
 
 def _static_power(b: Builder, x: Operand, y: Operand) -> Size | None:

@@ -155,7 +155,7 @@ def _select(b: Builder, mask: Operand, yes: Value, no: Value, span: Span) -> Val
     both = common(b, (yes, no), span, "`¿` needs two values of one type, but these mix text and numbers")
     if both is None:
         return b.poison(span)
-    return b.scalar("select", (mask, *both), joint_element(both), span)
+    return b.scalar("select", (mask, *both), joint_element(b, both), span)
 
 
 # ---------------------------------------------------------------------------------------------------- bits

@@ -309,7 +309,7 @@ def join_along(b: Builder, left: Operand, right: Operand, axis: int, span: Span)
     both = common(b, (left, right), span, f"`{b.glyph}` joins text with text or numbers with numbers")
     if both is None:
         return b.poison(span)
-    element = joint_element(both)
+    element = joint_element(b, both)
     rank = max(x.type.rank for x in both)
     if abs(both[0].type.rank - both[1].type.rank) > 1 and min(x.type.rank for x in both) > 0:
         return b.error(Code.E103, f"arrays of rank {both[0].type.rank} and {both[1].type.rank} cannot be joined: "
@@ -359,7 +359,7 @@ def laminate(b: Builder, left: Operand, right: Operand, axis: int, span: Span) -
     both = common(b, (left, right), span, f"`{b.glyph}` joins text with text or numbers with numbers")
     if both is None:
         return b.poison(span)
-    element = joint_element(both)
+    element = joint_element(b, both)
     x, y = both
     if x.type.rank == 0 and y.type.rank:
         x = spread(b, x, (), y.type.shape, span)

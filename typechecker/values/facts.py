@@ -436,19 +436,23 @@ class Conversions:
 
     def to_number(self, x: Operand, span: Span) -> Operand:
         """A position as a number, with the index origin added; other values are unchanged."""
-        element = x.type.element
-        if element.index_bound is None or x.poisoned:
+        if x.type.element.index_bound is None or x.poisoned:
             return x
-        origin = self.index_origin
-        top = (element.index_bound - 1 + origin).bounds()[1]
-        most = element.index_bound - 1 + origin if top is None else None
-        number = ArrayType(Element(Kind.I64, origin, top, weak=element.weak, symbolic_max=most), x.type.shape)
+        origin, number = self.index_origin, ArrayType(self.number_element(x.type.element), x.type.shape)
         if origin == 0:
             return Operand(x.value, number, x.static, x.constant)
         one = self.emit(lambda r: Literal(r, (origin,)), ArrayType(Element(Kind.I64, origin, origin, weak=True), ()), span)
         constant = None if x.constant is None else tuple(int(c) + origin for c in x.constant if isinstance(c, int))
         return self.emit(lambda r: Scalar(r, "add", (x.value, one.value)), number, span, static=shifted(x.static, origin),
                          constant=constant)  # fmt: skip
+
+    def number_element(self, element: Element) -> Element:
+        """The element of positions as numbers, with the index origin added; other elements are unchanged."""
+        if element.index_bound is None:
+            return element
+        most = element.index_bound - 1 + self.index_origin
+        top = most.bounds()[1]
+        return Element(Kind.I64, self.index_origin, top, weak=element.weak, symbolic_max=most if top is None else None)
 
     def to_position(self, x: Operand, span: Span) -> Operand:
         """A number used as an index, counted from 0, as i64; a position is unchanged."""
