@@ -8,12 +8,13 @@ Nothing here needs a card, so that planning for cards works anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from enum import Enum
 from typing import Final, TypeAlias
 
 from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import ArrayType, Kind
+from ..graph import traverse
 from ..graph.phases import (
     ARGUMENT_REDUCTIONS,
     ApplyNode,
@@ -111,14 +112,40 @@ typedef uchar u8;
 DIALECTS: Final = {"cuda": CUDA, "opencl": OPENCL}
 """By back end."""
 
+Types: TypeAlias = Mapping[ValueId, ArrayType]
+
+# ---------------------------------------------------------------------------------------------- extensions
+
+DOUBLE: Final = "cl_khr_fp64"
+ATOMICS: Final = ("cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics")
+EXTENSIONS: Final = (DOUBLE, *ATOMICS)
+"""What kernels may need of an OpenCL device that not all have.  None needs shared virtual memory: arrays are buffers."""
+
+
+def needed_extensions(phase: Phase, types: Types) -> frozenset[str]:
+    """Returns the extensions that the kernels of a phase, and of those inside it, need."""
+    needed = set[str]()
+    for one in (phase, *(inner for body in traverse.subgraphs(phase) for inner in traverse.all_phases(body))):
+        kinds = {types[value].element.kind for value in (*traverse.uses(one), *traverse.results(one)) if value in types}
+        if isinstance(one, Structured):
+            kinds |= {kind_of(node) for node in one.body}
+        if kinds & {Kind.F64, Kind.C128}:
+            needed.add(DOUBLE)
+        if isinstance(one, LibraryPhase) and one.op == "key_reduce" and types[one.args[1]].element.kind is Kind.I64:
+            needed.update(ATOMICS)
+    return frozenset(needed)
+
+
 # ---------------------------------------------------------------------------------------------- coverage
 
-Types: TypeAlias = Mapping[ValueId, ArrayType]
 Condition: TypeAlias = Callable[[LibraryPhase, Types], bool]
 
 
-def missing(phase: Phase, types: Types, dialect: Dialect) -> str | None:
-    """Returns what in a phase a card does not run, in words; None if it runs it.  Nested phases are not looked at."""
+def missing(phase: Phase, types: Types, dialect: Dialect, lacks: Collection[str] = ()) -> str | None:
+    """Returns what in a phase a card does not run, in words, or the extension that it needs of those that the card `lacks`; None
+    if it runs it.  Nested phases are not looked at but for extensions."""
+    if lacks and (absent := needed_extensions(phase, types).intersection(lacks)):
+        return min(absent, key=EXTENSIONS.index)
     match phase:
         case Structured():
             return None if _is_renaming(phase) or _has_body(phase) else _missing_function(phase)

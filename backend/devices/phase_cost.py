@@ -314,7 +314,7 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
     """Time of the work of a phase, without what its own step costs.  NoTable."""
     where = None if cut is None else (cut.axis, cut.rows)
     dialect = DIALECTS.get(rates.device.backend.value)
-    if dialect is not None and (lacking := missing(phase, types, dialect)) is not None:
+    if dialect is not None and (lacking := missing(phase, types, dialect, rates.device.lacks)) is not None:
         raise NoTable(lacking)
 
     def called(routine: Phase) -> int:

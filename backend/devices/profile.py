@@ -165,7 +165,8 @@ class DeviceProfile:
 
     Times in ns: `launch_ns` a kernel, `host_dispatch_ns` the first execution of a step (finding or making its kernel), `sync_ns`
     a wait for another queue, `alloc_ns` an allocation.  `ops` by the names of `keys`.  `reserved`: fields that later versions
-    give a meaning, kept as they are.  `paths`: files, and folders of files, that lie in a store."""
+    give a meaning, kept as they are.  `paths`: files, and folders of files, that lie in a store.  `lacks`: extensions of OpenCL
+    that a device does not have."""
 
     name: str
     kind: str
@@ -185,6 +186,7 @@ class DeviceProfile:
     ops: Mapping[str, CostTable] = field(default_factory=dict)
     reserved: Mapping[str, object] = field(default_factory=dict)
     paths: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
 
     @property
     def memory(self) -> int | None:

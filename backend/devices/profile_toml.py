@@ -399,9 +399,22 @@ def _device(fields: Fields) -> DeviceProfile:
         fields.fraction("memory_reserve", Fraction(0), below=1), fields.switch("home"), fields.number("launch_ns", 0),
         fields.number("sync_ns", 0), fields.number("host_dispatch_ns", 0), fields.number("alloc_ns", 0),
         _power(fields.table("power")), _roofline(fields.table("roofline")), _operations(fields.table("op")), _reserved(fields),
+        lacks=_lacks(fields),
     )  # fmt: skip
     fields.finish()
     return device
+
+
+def _lacks(fields: Fields) -> tuple[str, ...]:
+    names = fields.take("lacks")
+    if names is None:
+        return ()
+    from ..codegen.gpu_targets import EXTENSIONS
+
+    if not isinstance(names, list) or not {one for one in names if isinstance(one, str)} == {*names} <= {*EXTENSIONS}:
+        fields.trouble("lacks", f"must be a list of some of {', '.join(EXTENSIONS)}, not {shown(names)}")
+        return ()
+    return tuple(name for name in EXTENSIONS if name in names)
 
 
 def _reserved(fields: Fields) -> dict[str, object]:
@@ -624,6 +637,8 @@ def _device_toml(device: DeviceProfile) -> Iterable[str]:
         yield f"power = {_power_toml(device.power)}"
     if device.roofline is not None:
         yield f"roofline = {{ flops = {device.roofline.flops}, bandwidth = {device.roofline.bandwidth} }}"
+    if device.lacks:
+        yield f"lacks = {_value(device.lacks)}"
     for name in sorted(device.reserved):
         yield f"{name} = {_value(device.reserved[name])}"
     for name in sorted(device.ops):

@@ -33,13 +33,14 @@ Numbers: TypeAlias = tuple[int, ...]
 @dataclass(frozen=True, slots=True)
 class CardModel:
     """A card that a driver can use: its position among them, its memory in bytes, its `version` in the words of its maker;
-    `lacks` says why programs cannot run there."""
+    `lacks` says why programs cannot run there, `lacking` are the extensions without which some cannot."""
 
     number: int
     name: str
     memory: int
     version: str
     lacks: str = ""
+    lacking: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

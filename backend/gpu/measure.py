@@ -10,6 +10,8 @@ from typing import Final
 import numpy as np
 
 from ...typechecker.elements import Kind
+from ..codegen.gpu_targets import DOUBLE
+from ..cpu.views import DTYPES
 from ..devices.profile import BackendKind, CostTable, DeviceProfile, Roofline
 from ..graph.phases import ApplyNode, ReadNode
 from ..lower.body import Body, BodyResult, Node
@@ -30,6 +32,7 @@ def measured_card(name: str, backend: BackendKind, model: CardModel) -> DevicePr
     """A card of this machine as a device, with the table `TRANSFER`."""
     back_end = card_backend(backend.value, model.number, None)
     card, driver = back_end.card, back_end.card.driver
+    kind = Kind.F32 if DOUBLE in model.lacking else Kind.F64
 
     def idle() -> None:
         driver.finish(driver.record(driver.compute))
@@ -46,22 +49,22 @@ def measured_card(name: str, backend: BackendKind, model: CardModel) -> DevicePr
 
     with driver.here():
         start = perf_counter_ns()
-        small = card.up(np.ones(_SMALL))
-        _run(card, 1, small)
+        small = card.up(np.ones(_SMALL, DTYPES[kind]))
+        _run(card, kind, 1, small)
         idle()
         first = perf_counter_ns() - start
         sync = taken(lambda: None)
-        launch = max(1, taken(lambda: _run(card, 1, small)) - sync)
+        launch = max(1, taken(lambda: _run(card, kind, 1, small)) - sync)
         rates = []
         for operations in (1, _CHAIN):
             items = _SMALL
             while True:
-                array = card.up(np.ones(items))
-                ns = taken(lambda operations=operations, array=array: _run(card, operations, array))  # type: ignore[misc]
+                array = card.up(np.ones(items, DTYPES[kind]))
+                ns = taken(lambda operations=operations, array=array: _run(card, kind, operations, array))  # type: ignore[misc]
                 if ns > _LONG_NS or items >= _MOST_ITEMS or 64 * items > model.memory:
                     break
                 items *= 4
-            amount = operations * items if operations > 1 else 24 * items
+            amount = operations * items if operations > 1 else 3 * kind.bytes * items
             rates.append(max(1, amount * 10**9 // max(1, ns - launch - sync)))
         transfers = []
         for size in _TRANSFERS:
@@ -74,13 +77,13 @@ def measured_card(name: str, backend: BackendKind, model: CardModel) -> DevicePr
     )  # fmt: skip
 
 
-def _run(card: Card, operations: int, array: DeviceArray) -> None:
+def _run(card: Card, kind: Kind, operations: int, array: DeviceArray) -> None:
     """Two operands, and a result of so many operations on each item."""
-    nodes: list[Node] = [ReadNode(0, Kind.F64), ReadNode(1, Kind.F64)]
+    nodes: list[Node] = [ReadNode(0, kind), ReadNode(1, kind)]
     for _ in range(operations):
-        nodes.append(ApplyNode("mul", (len(nodes) - 1, 0), Kind.F64))
-    body = Body(tuple(nodes), (BodyResult((len(nodes) - 1,), Kind.F64, None),))
-    computed(card, body, array.shape, (Kind.F64, Kind.F64), [array, array])
+        nodes.append(ApplyNode("mul", (len(nodes) - 1, 0), kind))
+    body = Body(tuple(nodes), (BodyResult((len(nodes) - 1,), kind, None),))
+    computed(card, body, array.shape, (kind, kind), [array, array])
 
 
 def _rising(times: list[int]) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
-from ..codegen.gpu_targets import OPENCL, THREADS
+from ..codegen.gpu_targets import ATOMICS, DOUBLE, EXTENSIONS, OPENCL, THREADS
 from ..cpu.views import NumArray
 from ..loopir.reductions import SHARED_BYTES
 from ..vm.backend_interface import CheckFailed
@@ -29,8 +29,6 @@ _simulating: Final = RLock()
 """Simulators run kernels on the threads that ask for them, and are not made for several."""
 _building: Final = Lock()
 """Warnings are switched off for the whole process."""
-_DOUBLE: Final = "cl_khr_fp64"
-_ATOMICS: Final = ("cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics")
 
 
 @cache
@@ -68,7 +66,8 @@ def gpus() -> tuple[CardModel, ...]:
     rows = list[CardModel]()
     for number, (device, lacks) in enumerate(_devices()):
         version = f"{device.platform.name.strip()}, {device.version.strip()}"
-        rows.append(CardModel(number, device.name.strip(), int(device.global_mem_size), version, lacks))
+        lacking = tuple(name for name in EXTENSIONS if name not in device.extensions.split())
+        rows.append(CardModel(number, device.name.strip(), int(device.global_mem_size), version, lacks, lacking))
     return tuple(rows)
 
 
@@ -215,12 +214,8 @@ class OpenClDriver:
             self.cl.enqueue_nd_range_kernel(self.compute, kernel, (max(1, min(blocks, MOST_BLOCKS)) * THREADS,), (THREADS,))
 
     def _build(self, source: str) -> None:
-        """Compile a text.  E710 names what it needs and the device lacks."""
-        extensions = self.device.extensions.split()
-        needs = {_DOUBLE: "double " in source, **dict.fromkeys(_ATOMICS, "atom_" in source)}
-        lacking = [extension for extension, is_needed in needs.items() if is_needed and extension not in extensions]
-        if lacking:
-            raise CheckFailed(Code.E710, f"{self.name} has no {lacking[0]}, which the program needs there")
+        """Compile a text."""
+        needs = {DOUBLE: "double " in source, **dict.fromkeys(ATOMICS, "atom_" in source)}
         options, rounded = list(OPENCL.options), self.cl.device_fp_config
         if self.device.single_fp_config & rounded.CORRECTLY_ROUNDED_DIVIDE_SQRT:
             options.append("-cl-fp32-correctly-rounded-divide-sqrt")

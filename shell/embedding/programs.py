@@ -694,7 +694,7 @@ class Program:
             require_fitting(given.stored, self._core, bound, profile, "the plan")
             self._last_fit = given.stored, bound, profile
         if not given.simulate:
-            require_local_devices(given.stored, self._checked.source.name, self._last_fit[2])
+            require_local_devices(given.stored, bound, self._checked.source.name, self._last_fit[2])
         return given.stored
 
     @cached_property

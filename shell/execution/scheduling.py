@@ -217,8 +217,9 @@ def require_optimal(plan: ExecutionPlan, where: str) -> None:
         raise RunFailed([Diagnostic(Code.SCH302, message, Span(where, 0, 0), notes=notes)])
 
 
-def require_local_devices(plan: ExecutionPlan, where: str, profile: Profile | None) -> None:
-    """Raise Refused SCH104 if this machine lacks a device of the plan, which was made for `profile`, if that is known."""
+def require_local_devices(plan: ExecutionPlan, bound: BoundGraph, where: str, profile: Profile | None) -> None:
+    """Raise Refused SCH104 if this machine lacks a device of the plan, which was made for `profile`, if that is known, or if one
+    lacks what a phase needs there."""
     for device in plan.devices:
         declared = None if profile is None or device.backend == "store" else profile.device(str(device.id))
         if profile is not None and declared is not None and declared.node != profile.home.node:
@@ -227,10 +228,19 @@ def require_local_devices(plan: ExecutionPlan, where: str, profile: Profile | No
     away = [device for device in plan.devices if device.backend not in ("cpu", "store")]
     if not away:
         return
-    from ...backend.gpu.device import cards_of, missing_card
+    from ...backend.codegen.gpu_targets import needed_extensions
+    from ...backend.gpu.device import MODELS, cards_of, missing_card
+    from ...backend.schedule.plan.plan import phases_of
 
+    phases = {phase.id: phase for phase in bound.graph.phases}
     for device, number in cards_of(plan.devices):
         reason = missing_card(device.backend, number)
+        lacking = MODELS[device.backend]()[number].lacking if reason is None else ()
+        steps = [step for queue in plan.main.queues if lacking and queue.device == device.id for step in queue.steps]
+        for phase in [phases[id] for step in steps for id in phases_of(step) if id in phases]:
+            if absent := sorted(needed_extensions(phase, bound.graph.types).intersection(lacking)):
+                message = f"device {device.id} has no {absent[0]}, which this needs there"
+                raise Refused([Diagnostic(Code.SCH104, message, phase.span, notes=("plan again for this machine",))])
         if reason is None:
             away.remove(device)
         elif reason:
@@ -271,7 +281,7 @@ def with_scheduled_plan(loaded: LoadedProgram, scheduling: Scheduling, permissio
         return replace(loaded, plan=plan, warnings=warnings, remote_runner=runner)
     if scheduling.purpose is PlanPurpose.RUN:
         declared = profile_of_plan(plan) if scheduling.plan is not None and scheduling.devices is None else profile_of(scheduling)
-        require_local_devices(plan, loaded.checked.source.name, declared)
+        require_local_devices(plan, loaded.bound, loaded.checked.source.name, declared)
     return replace(loaded, plan=plan, simulated=scheduling.purpose is PlanPurpose.SIMULATE, warnings=warnings)
 
 

@@ -153,7 +153,7 @@ def _card_profile(name: str, model: CardModel) -> DeviceProfile:
     if stored is None:
         with suppress(OSError, UnusableCalibration):  # it is measured again next time
             keep_calibration(replace(bare, devices=(replace(device, home=True),)))
-    return replace(device, memory_bytes=model.memory)
+    return replace(device, memory_bytes=model.memory, lacks=model.lacking)
 
 
 def calibrate(

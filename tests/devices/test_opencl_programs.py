@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 from share import share
 
 from rho import backend
-from rho.backend.codegen.gpu_targets import OPENCL, missing
+from rho.backend.codegen.gpu_targets import ATOMICS, DOUBLE, OPENCL, missing, needed_extensions
 from rho.backend.gpu.device import card_backend
 from rho.backend.gpu.driver import CardModel
 from rho.backend.gpu.opencl import OpenClDriver
@@ -109,22 +108,25 @@ def test_a_text_that_does_not_build_is_e710_with_the_words_of_the_compiler() -> 
     assert told.value.code == "E710" and device.name in told.value.message and "nonsense" in told.value.message
 
 
-@pytest.mark.parametrize(("extension", "text"), [("cl_khr_fp64", "r ← x+1"), ("cl_khr_int64_base_atomics", "r ← 4+⌸(i ⋄ i)")])
-def test_a_device_without_what_a_program_needs_is_refused_by_name(
-    extension: str, text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    core = checked(f"input x : f64[n]\ninput i : i64[n]\noutput {text}\n")
-    assert core is not None
+def test_kernels_need_the_extensions_that_plans_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, built = list[str](), 0
     card = card_backend("opencl", DEVICES[0].number, None).card
-    real = card.driver.device  # type: ignore[attr-defined]
-    lacking = SimpleNamespace(
-        extensions=real.extensions.replace(extension, ""), single_fp_config=real.single_fp_config, platform=real.platform,
-        name=real.name, global_mem_size=real.global_mem_size,
-    )  # fmt: skip
-    monkeypatch.setattr(card.driver, "device", lacking)
-    monkeypatch.setattr(card.driver, "_kernels", {})
-    got = on_device(core, {"x": np.arange(9.0), "i": np.arange(9) % 4}, DEVICES[0].number)
-    assert isinstance(got, list) and got[0][0] == "E710" and extension in got[0][1] and real.name.strip() in got[0][1]
+    usual = card.driver._build  # type: ignore[attr-defined]
+    monkeypatch.setattr(card.driver, "_build", lambda source: (texts.append(source), usual(source)))
+    for text, given in share(cases(), 7)[::2]:
+        core = loadable(text, given)
+        if core is None:
+            continue
+        texts.clear()
+        card.driver._kernels.clear()  # type: ignore[attr-defined]
+        on_device(core, given, DEVICES[0].number)
+        graph = backend.load(core, given, {}).graph
+        counted = frozenset[str]().union(*(needed_extensions(phase, graph.types) for phase in graph.phases))
+        for source in texts:
+            assert "double " not in source or DOUBLE in counted, (text, source)
+            assert "atom_" not in source or counted.issuperset(ATOMICS), (text, source)
+        built += len(texts)
+    assert built, "the device has compiled something"
 
 
 def test_a_device_that_is_lost_is_e710(monkeypatch: pytest.MonkeyPatch) -> None:

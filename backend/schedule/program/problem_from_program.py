@@ -165,11 +165,14 @@ def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[Devic
         if isinstance(phase, Input | Constant | Print | Output):
             continue
         if all(phase_ticks(phase, bound, profile, group.id) is None for group in groups):
-            device = profile.devices[0]
+            device = next((one for one in profile.devices if one.lacks), profile.devices[0])
             operation = missing_operation(phase, bound, device) or op_name(phase)
             names = ", ".join(group.id for group in groups)
             message = f"no device can run `{operation}`: no table of {names} is for it"
             notes = (f'add `[device.op."{operation}"]` to a device of the profile (docs/devices.md)',)
+            if operation in device.lacks:
+                message = f"no device can run `{op_name(phase)}`: {device.name} has no {operation}, which it needs"
+                notes = ("name the processor beside it (`--devices cpu0,…`), which then runs it",)
             problems.append(Diagnostic(Code.SCH104, message, phase.span, notes=notes))
     if problems:
         raise Refused(problems)
