@@ -257,8 +257,11 @@ def first_occurrence(op: Operands) -> Size:
     items, kind = op.items(0), op.kind(0)
     cells = product(upper_bound(s) for s in op.cells.args[0][:1]) * op.frame
     several = len(op.cells.args[0]) > 1 or kind.is_complex
-    keys = items * (17 if several and _is_real(kind) else 8) * _parts(kind)
+    single = len(op.cells.args[0]) == 1 and not op.framed and not _is_real(kind)
+    keys = ZERO if single else items * (17 if several and _is_real(kind) else 8) * _parts(kind)
     ordered = maximum(cells * 27, cells * 24 + minimum(cells, TABLE_QUERIES) * 40)
+    if single and kind.bytes == 1:  # looked up in a table
+        ordered = cells * 17 + minimum(cells, TABLE_QUERIES) * 40 + _table(kind, kind, cells)
     return keys + ordered + (cells * 36 if op.framed else ZERO)
 
 

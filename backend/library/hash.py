@@ -1,19 +1,23 @@
-"""Equality of cells by hashing and by integer keys: first occurrences, positions in a table, stable order."""
+"""Equality and order of cells by hashing, by tables of known ranges and by integer keys: first occurrences, positions in a
+table, stable order."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ...lang.support.records import dataclass
+from ...typechecker.elements import Kind
 from ..cpu.numpy_reductions import order_columns
-from ..cpu.parallel_for import address_if_worthwhile, run_tasks
+from ..cpu.parallel_for import address_if_worthwhile, may_launch, run_tasks
 from ..cpu.views import NumArray
 from ..graph.scratch import QUERIES, TABLE_QUERIES
+from ..jit.compiler import vector_bytes
 from ..jit.tiering import PIECES_NANOSECONDS as PARALLEL
+from ..vm.run_state import pooled_empty
 
 if TYPE_CHECKING:
     from ..codegen.llvm_builder import IrBuilder
@@ -176,6 +180,308 @@ def _call(address: int, words: NumArray, table: NumArray, known: NumArray, resul
         for start in range(0, len(words), each or len(words))
     ]  # fmt: skip
     return not run_tasks(address, calls, team, len(words) * _WORK)
+
+
+# ---------------------------------------------------------------------------------------------------- direct addressing
+#
+# Integers in a narrow range, by type or by one pass, address a table with a slot for each value of the range: they are counted,
+# put in order, marked as seen, and searched without comparisons.
+#
+# `value_range` decides that, for every operation that asks.  COUNT counts the items of each value.  PLACE writes the position of
+# each item to the next free slot of its value, so that a stable grade is counts, their running sums and PLACE.  FILL writes each
+# value as often as it was counted.  FIRST enters the first position of each value, LOOKUP reads it for each item, the entry after
+# the range for items outside.  SEEN marks the values that occur, MEMBER reads the marks; NEW marks and tells for each item
+# whether it was the first.  FIRST, SEEN and NEW stop as soon as all values of the range have occurred.
+#
+# Argument block: number of items; their address; the value of slot 0; the number of slots; the table (of i32, of marks i8); the
+# result; the position of the first item; the number of results.  Slots and positions are kept inside the table and the result
+# even if another thread changes the items meanwhile.
+
+
+class TableForm(Enum):
+    """The kernels of direct addressing, described above."""
+
+    COUNT = "count"
+    PLACE = "place"
+    FILL = "fill"
+    FIRST = "first"
+    LOOKUP = "lookup"
+    SEEN = "seen"
+    MEMBER = "member"
+    NEW = "new"
+
+
+_KIND_OF: Final = {
+    np.dtype(np.bool_): Kind.U8, np.dtype(np.uint8): Kind.U8, np.dtype(np.int32): Kind.I32, np.dtype(np.uint32): Kind.CHAR,
+    np.dtype(np.int64): Kind.I64,
+}  # fmt: skip
+_BLOCK: Final = 1 << 10
+"""Items after which a kernel tests whether all values have occurred."""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectAddressing:
+    """A kernel for items of a kind; `descending`: slot 0 is that of the greatest value."""
+
+    form: TableForm
+    kind: Kind
+    lanes: int = 1
+    descending: bool = False
+
+    def text(self) -> str:
+        from ..codegen.llvm_builder import IrBuilder, function_text
+
+        w = IrBuilder()
+        w.label("start")
+        words = []
+        for operand in range(8):
+            address = w.let(f"getelementptr i64, ptr %words, i64 {operand}")
+            words.append(w.let(f"load {'ptr' if operand in (1, 4, 5) else 'i64'}, ptr {address}, align 8"))
+        writer = _TableWriter(self, w, *words)
+        match self.form:
+            case TableForm.COUNT | TableForm.PLACE:
+                loop = w.begin(0, words[0])
+                (writer.count if self.form is TableForm.COUNT else writer.place)(loop.index)
+                w.end(loop)
+            case TableForm.FILL:
+                writer.fill()
+            case TableForm.FIRST | TableForm.SEEN | TableForm.NEW:
+                writer.until_all_occurred()
+            case TableForm.LOOKUP | TableForm.MEMBER:
+                writer.read()
+        w.do("ret i64 0")
+        return function_text(w, ["entry:", "  br label %start", *w.lines])
+
+
+class _TableWriter:
+    """Writes the loops of one kernel; the parameters after `w` are the words of its argument block."""
+
+    def __init__(self, code: DirectAddressing, w: IrBuilder, items_count: str, items: str, least: str, slots: str, table: str,
+                 result: str, first: str, results: str) -> None:  # fmt: skip
+        self.code, self.w, self.items_count, self.items, self.least, self.slots = code, w, items_count, items, least, slots
+        self.table, self.result, self.first, self.results = table, result, first, results
+
+    def slot(self, index: str) -> str:
+        """The slot of an item; that after all others if the item is outside the range."""
+        from ..codegen.llvm_scalars import STORED
+
+        w, kind = self.w, self.code.kind
+        item = w.let(f"load {STORED[kind]}, ptr {w.at(self.items, w.word('mul', index, kind.bytes))}, align 1")
+        if kind is not Kind.I64:
+            item = w.let(f"{_extension(kind)} {STORED[kind]} {item} to i64")
+        order = (self.least, item) if self.code.descending else (item, self.least)
+        return w.smaller(w.word("sub", *order), self.slots)
+
+    def entry(self, slot: str) -> str:
+        return self.w.at(self.table, self.w.word("shl", slot, 2))
+
+    # ------------------------------------------------------------------------------------------ counting
+
+    def count(self, index: str) -> None:
+        w, address = self.w, self.entry(self.slot(index))
+        more = w.let(f"add i32 {w.let(f'load i32, ptr {address}, align 4')}, 1")
+        w.do(f"store i32 {more}, ptr {address}, align 4")
+
+    def place(self, index: str) -> None:
+        w, address = self.w, self.entry(self.slot(index))
+        free = w.let(f"load i32, ptr {address}, align 4")
+        w.do(f"store i32 {w.let(f'add i32 {free}, 1')}, ptr {address}, align 4")
+        target = w.smaller(w.let(f"zext i32 {free} to i64"), w.word("sub", self.results, 1))
+        w.do(f"store i64 {w.word('add', self.first, index)}, ptr {w.at(self.result, w.word('shl', target, 3))}, align 8")
+
+    def fill(self) -> None:
+        """Vectors are stored beyond the run of a value while there is room, since the next runs overwrite that."""
+        from ..codegen.llvm_scalars import STORED
+
+        w, kind, lanes = self.w, self.code.kind, self.code.lanes
+        stored = STORED[kind]
+        safe = w.call("i64", "llvm.usub.sat.i64", ("i64", self.results), ("i64", str(lanes - 1)))
+        runs = w.begin(0, self.slots, 1, [("i64", "0")])
+        value = w.word("sub" if self.code.descending else "add", self.least, runs.index)
+        if stored != "i64":
+            value = w.let(f"trunc i64 {value} to {stored}")
+        start = runs.carried[0]
+        times = w.let(f"load i32, ptr {self.entry(runs.index)}, align 4")
+        stop = w.smaller(w.word("add", start, w.let(f"zext i32 {times} to i64")), self.results)
+        wide = w.let(f"insertelement <{lanes} x {stored}> poison, {stored} {value}, i64 0")
+        wide = w.let(f"shufflevector <{lanes} x {stored}> {wide}, <{lanes} x {stored}> poison, <{lanes} x i32> zeroinitializer")
+        vectors = w.begin(start, w.smaller(stop, safe), lanes)
+        w.do(f"store <{lanes} x {stored}> {wide}, ptr {w.at(self.result, w.word('mul', vectors.index, kind.bytes))}, align 1")
+        w.end(vectors)
+        rest = w.begin(vectors.index, stop)
+        w.do(f"store {stored} {value}, ptr {w.at(self.result, w.word('mul', rest.index, kind.bytes))}, align 1")
+        w.end(rest)
+        w.end(runs, [stop])
+
+    # ------------------------------------------------------------------------------------------ occurrences
+
+    def until_all_occurred(self) -> None:
+        """Blocks of items; those after all values have occurred have no new ones."""
+        w = self.w
+        blocks = w.begin(0, self.items_count, _BLOCK, [("i64", self.slots)])
+        stop = w.smaller(w.word("add", blocks.index, _BLOCK), self.items_count)
+        some, none, following = (w.new_label() for _ in range(3))
+        w.branch(w.test("ne", blocks.carried[0], 0), some, none)
+        w.label(some)
+        loop = w.begin(blocks.index, stop, 1, [("i64", blocks.carried[0])])
+        w.end(loop, [w.word("sub", loop.carried[0], self.occurred(loop.index))])
+        after = w.block
+        w.jump(following)
+        w.label(none)
+        if self.code.form is TableForm.NEW:
+            w.declarations["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1 immarg)"] = None
+            length = w.word("sub", stop, blocks.index)
+            w.do(f"call void @llvm.memset.p0.i64(ptr {w.at(self.result, blocks.index)}, i8 0, i64 {length}, i1 false)")
+        w.jump(following)
+        w.label(following)
+        left = w.let(f"phi i64 [ {loop.carried[0]}, %{after} ], [ 0, %{none} ]")
+        w.end(blocks, [left])
+
+    def occurred(self, index: str) -> str:
+        """Enters an item; returns 1 if its value is new, else 0."""
+        w, slot = self.w, self.slot(index)
+        if self.code.form is TableForm.FIRST:
+            address = self.entry(slot)
+            known = w.let(f"load i32, ptr {address}, align 4")
+            is_new = w.let(f"icmp eq i32 {known}, {w.let(f'trunc i64 {self.results} to i32')}")
+            position = w.let(f"select i1 {is_new}, i32 {w.let(f'trunc i64 {index} to i32')}, i32 {known}")
+            w.do(f"store i32 {position}, ptr {address}, align 4")
+            return w.let(f"zext i1 {is_new} to i64")
+        address = w.at(self.table, slot)
+        fresh = w.let(f"xor i8 {w.let(f'load i8, ptr {address}, align 1')}, 1")
+        w.do(f"store i8 1, ptr {address}, align 1")
+        if self.code.form is TableForm.NEW:
+            w.do(f"store i8 {fresh}, ptr {w.at(self.result, index)}, align 1")
+        return w.let(f"zext i8 {fresh} to i64")
+
+    # ------------------------------------------------------------------------------------------ search
+
+    def read(self) -> None:
+        w = self.w
+        loop = w.begin(0, self.items_count)
+        slot = self.slot(loop.index)
+        if self.code.form is TableForm.MEMBER:
+            mark = w.let(f"load i8, ptr {w.at(self.table, slot)}, align 1")
+            w.do(f"store i8 {mark}, ptr {w.at(self.result, loop.index)}, align 1")
+        else:
+            position = w.let(f"zext i32 {w.let(f'load i32, ptr {self.entry(slot)}, align 4')} to i64")
+            w.do(f"store i64 {position}, ptr {w.at(self.result, w.word('shl', loop.index, 3))}, align 8")
+        w.end(loop)
+
+
+def _extension(kind: Kind) -> str:
+    return "sext" if kind is Kind.I32 else "zext"
+
+
+# ------------------------------------------------------------------------------------------ ranges
+
+Bounds: TypeAlias = "tuple[int | None, int | None]"
+"""The least and the greatest value of items, as far as their type tells."""
+UNBOUNDED: Final[Bounds] = (None, None)
+
+
+class ValueRange(NamedTuple):
+    """The integers from `least` on, `slots` of them."""
+
+    least: int
+    slots: int
+
+
+def value_range(items: NumArray, most: int, bounds: Bounds = UNBOUNDED) -> ValueRange | None:
+    """Returns a range with all items of a vector of integers or bools, by their type or by one pass; None if that has more than
+    `most` values."""
+    if items.dtype.kind not in "biu" or not len(items):
+        return None
+    low, high = bounds if items.itemsize > 1 else (0, 1 if items.dtype.kind == "b" else 255)
+    if low is None or high is None or high - low >= most:
+        sample = items[:: max(1, len(items) // _GLANCE)]
+        if int(sample.max()) - int(sample.min()) >= most:
+            return None
+        low, high = int(items.min()), int(items.max())
+    return ValueRange(low, high - low + 1) if high - low < most else None
+
+
+COUNTED: Final = 1 << 12
+"""The least items that are counted, and the most values: the next free slots of so many are in the nearest cache."""
+_MOST_PIECES: Final = 4
+_READING: Final = 1.0
+_SAVED_BY_TABLE: Final = 2.0
+
+
+def _table_kernels(*wanted: tuple[TableForm, NumArray], descending: bool = False) -> list[int] | None:
+    """Returns the kernels of some forms for vectors; None if the caller has to do without."""
+    lost, addresses = sum(len(items) for _, items in wanted) * _SAVED_BY_TABLE, list[int]()
+    if not may_launch(lost):
+        return None
+    for form, items in wanted:  # no short circuit, so that all are compiled together
+        kind = _KIND_OF.get(items.dtype)
+        if kind is None or not items.flags.c_contiguous or not 0 < len(items) < _MOST:
+            return None
+        lanes = vector_bytes() // kind.bytes if form is TableForm.FILL else 1
+        address = address_if_worthwhile(DirectAddressing(form, kind, lanes, descending), lost)
+        addresses += [] if address is None else [address]
+    return addresses if len(addresses) == len(wanted) else None
+
+
+def _run_on_table(address: int, items: NumArray, values: ValueRange, table: NumArray, result: NumArray, results: int,
+                  pieces: int = 1, threads: int = 1) -> None:  # fmt: skip
+    """Run a kernel on all items, in tasks: each has a row of the table if that is a matrix, and its part of a result of as many
+    items."""
+    each = -(-len(items) // pieces)
+    source, target, entries = [array.__array_interface__["data"][0] for array in (items, result, table)]
+    moves = result.itemsize if table.ndim == 1 and len(result) == len(items) else 0
+    rows = table.strides[0] if table.ndim > 1 else 0
+    calls = [
+        (min(each, len(items) - start), source + start * items.itemsize, values.least, values.slots, entries + number * rows,
+         target + start * moves, start, results)
+        for number, start in enumerate(range(0, len(items), each))
+    ]  # fmt: skip
+    run_tasks(address, calls, threads, len(items) * _READING)
+
+
+def _team(items: NumArray, threads: int) -> int:
+    return threads if len(items) * _READING >= PARALLEL else 1
+
+
+def _counted(address: int, items: NumArray, values: ValueRange, team: int) -> NumArray:
+    """Returns how often each value occurs in each of `team` parts of the items; one more column is for no value."""
+    counts = np.zeros((-(-len(items) // -(-len(items) // team)), values.slots + 1), np.int32)
+    _run_on_table(address, items, values, counts, counts, len(items), team, team)
+    return counts
+
+
+def counting_range(items: NumArray, bounds: Bounds = UNBOUNDED) -> ValueRange | None:
+    """Returns the range of items that a counting sort orders; None if they are few, or their values many."""
+    return value_range(items, min(COUNTED, len(items) >> 4), bounds) if len(items) >= COUNTED else None
+
+
+def counted_order(items: NumArray, values: ValueRange, *, descending: bool, threads: int) -> NumArray | None:
+    """Returns the stable grade of items in a range by a counting sort; None if the caller has to compare."""
+    kernels = _table_kernels((TableForm.COUNT, items), (TableForm.PLACE, items), descending=descending)
+    if kernels is None:
+        return None
+    if descending:
+        values = ValueRange(values.least + values.slots - 1, values.slots)
+    team = min(_team(items, threads), _MOST_PIECES)
+    counts = _counted(kernels[0], items, values, team)
+    ends = np.cumsum(counts.T, dtype=np.int32).reshape(counts.shape[::-1]).T
+    np.subtract(ends, counts, counts)
+    result: NumArray = pooled_empty((len(items),), np.dtype(np.int64))
+    _run_on_table(kernels[1], items, values, counts, result, len(items), team, team)
+    return result
+
+
+def counted_sort(items: NumArray, values: ValueRange, *, descending: bool, threads: int) -> NumArray | None:
+    """Returns items in a range in order by counting them; None if the caller has to."""
+    kernels = _table_kernels((TableForm.COUNT, items), (TableForm.FILL, items), descending=descending)
+    if kernels is None:
+        return None
+    if descending:
+        values = ValueRange(values.least + values.slots - 1, values.slots)
+    counts = _counted(kernels[0], items, values, min(_team(items, threads), _MOST_PIECES))
+    result: NumArray = pooled_empty((len(items),), items.dtype)
+    _run_on_table(kernels[1], items, values, counts.sum(0, np.int32), result, len(items))
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------- composite keys
@@ -411,14 +717,14 @@ def _is_faithful(hashed: NumArray, words: Sequence[NumArray]) -> bool:
     return all(bool(np.array_equal(word[before], word[after])) for word in words)
 
 
-def first_positions(table: NumArray, words: NumArray, threads: int = 1) -> NumArray:
+def first_positions(table: NumArray, words: NumArray, threads: int = 1, bounds: Bounds = UNBOUNDED) -> NumArray:
     """Returns for each of `words` (any shape) its first position in the vector `table`, the length of `table` if absent."""
     count = len(table)
     if not count or not words.size:
         return np.full(words.shape, count, np.int64)
-    low, high = int(table.min()), int(table.max())
-    if high - low <= 2 * (count + words.size) + 1024:
-        return _looked_up(table, words, low, high)
+    values = _table_range(table, words, bounds)
+    if values is not None:
+        return _looked_up(table, words, values, threads)
     indices = positions(table.astype(np.int64, copy=False), words.reshape(-1).astype(np.int64, copy=False), threads)
     if indices is not None:
         return indices.reshape(words.shape)
@@ -439,19 +745,68 @@ def first_positions(table: NumArray, words: NumArray, threads: int = 1) -> NumAr
     return result.reshape(words.shape)
 
 
-def _looked_up(table: NumArray, words: NumArray, low: int, high: int) -> NumArray:
-    """As `first_positions`, by a direct-address table for the values from `low` to `high`, of 32-bit positions if they fit."""
-    count = len(table)
-    first = np.full(high - low + 2, count, np.int32 if count < 1 << 31 else np.int64)
+def _table_range(table: NumArray, words: NumArray, bounds: Bounds) -> ValueRange | None:
+    """Returns the range of a table that is searched by direct addressing."""
+    return value_range(table, 2 * (len(table) + words.size) + 1025, bounds)
+
+
+def _looked_up(table: NumArray, words: NumArray, values: ValueRange, threads: int) -> NumArray:
+    """As `first_positions`, by a direct-address table, of 32-bit positions if they fit."""
+    count, (low, slots), flat = len(table), values, words.reshape(-1)
+    first = np.full(slots + 1, count, np.int32 if count < 1 << 31 else np.int64)
+    result: NumArray = pooled_empty(flat.shape, np.dtype(np.int64))
+    kernels = _table_kernels((TableForm.FIRST, table), (TableForm.LOOKUP, flat))
+    if kernels is not None:
+        _run_on_table(kernels[0], table, values, first, first, count)
+        team = _team(flat, threads)
+        _run_on_table(kernels[1], flat, values, first, result, len(flat), _PIECES * team if team > 1 else 1, team)
+        return result.reshape(words.shape)
     for stop in range(count, 0, -TABLE_QUERIES):  # from the end, so that the first of equal words is written last
         start = max(stop - TABLE_QUERIES, 0)
         first[_from_zero(table[start:stop], low)[::-1]] = np.arange(stop - 1, start - 1, -1, dtype=first.dtype)
-    flat = words.reshape(-1)
-    result = np.empty(len(flat), np.int64)
     for start in range(0, len(flat), TABLE_QUERIES):
         wanted = flat[start : start + TABLE_QUERIES].astype(np.int64)
-        outside = (wanted < low) | (wanted > high)
+        outside = (wanted < low) | (wanted >= low + slots)
         wanted -= low
-        wanted[outside] = high - low + 1
+        wanted[outside] = slots
         result[start : start + TABLE_QUERIES] = first[wanted]
     return result.reshape(words.shape)
+
+
+def members(table: NumArray, words: NumArray, threads: int = 1, bounds: Bounds = UNBOUNDED) -> NumArray:
+    """Returns for each of `words` (any shape) whether it occurs in the vector `table`."""
+    values = _table_range(table, words, bounds)
+    flat = words.reshape(-1)
+    if values is not None:
+        kernels = _table_kernels((TableForm.SEEN, table), (TableForm.MEMBER, flat))
+        if kernels is not None:
+            marks, result = np.zeros(values.slots + 1, np.uint8), np.empty(len(flat), np.bool_)
+            _run_on_table(kernels[0], table, values, marks, marks, len(table))
+            marks[values.slots] = 0
+            team = _team(flat, threads)
+            _run_on_table(kernels[1], flat, values, marks, result, len(flat), _PIECES * team if team > 1 else 1, team)
+            return result.reshape(words.shape)
+    return np.asarray(first_positions(table, words, threads, bounds) < len(table))
+
+
+def first_of_values(words: NumArray, bounds: Bounds = UNBOUNDED) -> NumArray:
+    """Returns for each item of a vector of integers or bools whether it is the first of those equal to it."""
+    count = len(words)
+    result = np.ones(count, np.bool_)
+    if count < 2:
+        return result
+    values = value_range(words, 4 * count + 1025, bounds)
+    if values is not None:
+        kernels = _table_kernels((TableForm.NEW, words))
+        if kernels is None:
+            return np.asarray(first_positions(words, words, 1, bounds) == np.arange(count))
+        marks = np.zeros(values.slots + 1, np.uint8)
+        _run_on_table(kernels[0], words, values, marks, result, count)
+        return result
+    firsts = first_of_equal(words.astype(np.int64, copy=False))
+    if firsts is not None:
+        return firsts
+    order = stable_order(words)
+    ordered = words[order]
+    result[order[1:]] = ordered[1:] != ordered[:-1]
+    return result

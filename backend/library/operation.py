@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ...lang.support.records import dataclass
-from ...typechecker.elements import Kind
+from ...typechecker.elements import Kind, integer_range
 from ...typechecker.sizes.polynomials import Size
 from ..cpu.views import DTYPES, NumArray
 from ..graph.phases import LibraryPhase
@@ -99,6 +99,10 @@ class OperationCall(Attributes):
 
     def operand_kind(self, operand: int) -> Kind:
         return self.context.kind(self.phase.args[operand])
+
+    def bounds(self, operand: int) -> tuple[int | None, int | None]:
+        """The least and the greatest value of an operand's items, as far as their type tells."""
+        return integer_range(self.context.types[self.phase.args[operand]].element)
 
     @property
     def threads(self) -> int:

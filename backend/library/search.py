@@ -8,14 +8,15 @@ from __future__ import annotations
 import math
 from functools import partial
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from ...lang.support.records import replace
+from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import ZERO
 from ..cpu.numpy_reductions import order_columns
+from ..cpu.parallel_for import address_if_worthwhile, run_tasks
 from ..cpu.views import NumArray
 from ..graph.phases import (
     Affine,
@@ -36,18 +37,22 @@ from ..graph.phases import (
     ValueId,
 )
 from ..graph.projections import frame_of
+from ..graph.scratch import QUERIES
+from ..jit.tiering import PIECES_NANOSECONDS, pieces
 from ..vm.backend_interface import Types
-from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES
+from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES, pooled_empty
 from ..vm.specialization import NotSpecializable, Specialization, specialize_structured
 from .hash import (
-    first_of_equal,
+    UNBOUNDED,
+    Bounds,
+    first_of_values,
     first_positions,
     is_ordered,
     lexicographic_keys,
+    members,
     missing_items,
     row_columns,
     row_words,
-    stable_order,
 )
 from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, checked, on_operands
 from .sort import rows_of
@@ -104,6 +109,9 @@ def _equal(types: Types, phase: LibraryPhase, arg: ValueId, table: ValueId) -> S
 
 # ------------------------------------------------------------------------------------------------ search by sorting and hashing
 
+_GLANCE: Final = 1 << 6
+_FEW_QUERIES: Final = 4
+"""The most items that are searched for one by one."""
 _MERGED: Final = 1 << 9
 """The least items for which a test for ascending order pays: then each bound is searched among them."""
 
@@ -128,29 +136,50 @@ def _pair_words(table: NumArray, arg: NumArray) -> tuple[NumArray, NumArray, Num
     return joined[:split], joined[split:], None if lost is None else lost[split:]
 
 
-def _positions(table: NumArray, arg: NumArray, threads: int) -> NumArray:
+def _positions(table: NumArray, arg: NumArray, threads: int, bounds: Bounds) -> NumArray:
     """Returns for each row of each cell of `arg` the first equal row of the cell's table, the number of rows if none.
 
     Shapes: [1 or N, rows, width] and [N, queries, width] to [N, queries].  The cell's number leads the keys, so that one search
-    serves all tables."""
+    serves all tables.  `bounds`: of the items of the table."""
     count, queries, width = arg.shape
     height = table.shape[1]
+    if len(table) == width == 1 and arg.size <= _FEW_QUERIES:
+        items = table.reshape(-1)
+        return np.array([_first_equal(items, item) for item in arg.reshape(-1)], np.int64).reshape(count, queries)
     table_rows, arg_rows = (a.reshape(a.shape[0] * a.shape[1], width) for a in (table, arg))
     words, wanted, lost = _pair_words(table_rows, arg_rows)
+    bounds = _shared_bounds(table, arg, bounds)
     many = len(table) > 1
     if many:
         numbers = np.concatenate((np.repeat(np.arange(count), height), np.repeat(np.arange(count), queries)))
         keys = lexicographic_keys([numbers, np.concatenate((words, wanted))], len(numbers))
         del numbers
-        words, wanted = keys[: len(words)], keys[len(words) :]
+        words, wanted, bounds = keys[: len(words)], keys[len(words) :], UNBOUNDED
     total = len(words)
-    indices = first_positions(words, wanted, threads)
+    indices = first_positions(words, wanted, threads, bounds)
     if lost is not None:
         indices[lost] = total
     indices = indices.reshape(count, queries)
     if many:
         indices = np.where(indices == total, height, indices - np.arange(count)[:, np.newaxis] * height)
     return indices
+
+
+def _shared_bounds(table: NumArray, arg: NumArray, bounds: Bounds) -> Bounds:
+    """Returns the bounds of the keys of a table's items: those of the items, if they are compared as integers."""
+    return bounds if table.shape[-1] == 1 and table.dtype.kind in "biu" and arg.dtype.kind in "biu" else UNBOUNDED
+
+
+def _first_equal(items: NumArray, item: Any) -> int:
+    """Returns the first position of an item, the number of items if it is absent.  Nothing after the first is read twice."""
+    start, step = 0, _GLANCE
+    while start < len(items):
+        equal = items[start : start + step] == item
+        position = int(equal.argmax())
+        if equal[position]:
+            return start + position
+        start, step = start + step, min(2 * step, QUERIES)
+    return len(items)
 
 
 # -------------------------------------------------------------------------------- search in a table
@@ -173,7 +202,7 @@ def index_of(call: OperationCall, arrays: Arrays) -> Arrays:
     if arg.shape[1 + rank :] != cell or (math.prod(cell) and not comparable(call)):
         return call.unbatched(np.full((len(arg), *frame), height, np.int64))
     rows = arg.reshape(len(arg), math.prod(frame), math.prod(cell))
-    indices = _positions(table.reshape(len(table), height, math.prod(cell)), rows, call.threads)
+    indices = _positions(table.reshape(len(table), height, math.prod(cell)), rows, call.threads, call.bounds(0))
     return call.unbatched(indices.reshape(len(arg), *frame))
 
 
@@ -185,7 +214,10 @@ def member_of(call: OperationCall, arrays: Arrays) -> Arrays:
         return call.unbatched(np.zeros(arg.shape, np.bool_))
     size = math.prod(table.shape[1:])
     queries = arg.reshape(len(arg), math.prod(arg.shape[1:]), 1)
-    indices = _positions(table.reshape(len(table), size, 1), queries, call.threads)
+    if len(arg) == 1 and table.dtype.kind in "biu" and arg.dtype.kind in "biu":
+        words, wanted, _ = _pair_words(table.reshape(size, 1), queries[0])
+        return call.unbatched(members(words, wanted, call.threads, call.bounds(1)).reshape(arg.shape))
+    indices = _positions(table.reshape(len(table), size, 1), queries, call.threads, call.bounds(1))
     return call.unbatched((indices < size).reshape(arg.shape))
 
 
@@ -195,29 +227,101 @@ def first_occurrence(call: OperationCall, arrays: Arrays) -> Arrays:
     if arg.ndim == 1:
         arg = arg[:, np.newaxis]
     count, height = arg.shape[:2]
-    words, lost = row_words(arg.reshape(count * height, math.prod(arg.shape[2:])))
+    rows, bounds = arg.reshape(count * height, math.prod(arg.shape[2:])), UNBOUNDED
+    if rows.shape[1] == 1 and rows.dtype.kind in "biu":
+        words, lost, bounds = np.ascontiguousarray(rows.reshape(-1)), None, call.bounds(0)
+    else:
+        words, lost = row_words(rows)
     if count > 1:
-        words = lexicographic_keys([np.repeat(np.arange(count), height), words], len(words))
-    result = _firsts(words)
+        words, bounds = lexicographic_keys([np.repeat(np.arange(count), height), words], len(words)), UNBOUNDED
+    result = first_of_values(words, bounds)
     if lost is not None:
         result |= lost
     return call.unbatched(result.reshape(count, height))
 
 
-def _firsts(words: NumArray) -> NumArray:
-    count = len(words)
-    result = np.ones(count, np.bool_)
-    if count < 2:
-        return result
-    low, high = int(words.min()), int(words.max())
-    if high - low <= 4 * count + 1024:
-        return np.asarray(first_positions(words, words) == np.arange(count))
-    firsts = first_of_equal(words.astype(np.int64, copy=False))
-    if firsts is not None:
-        return firsts
-    order = stable_order(words)
-    ordered = words[order]
-    result[order[1:]] = ordered[1:] != ordered[:-1]
+# -------------------------------------------------------------------------------- search among bounds
+
+_BISECTED: Final = {np.dtype(np.float64): Kind.F64, np.dtype(np.float32): Kind.F32, np.dtype(np.int64): Kind.I64,
+                    np.dtype(np.int32): Kind.I32}  # fmt: skip
+_TOGETHER: Final = 4
+"""Items that a kernel searches for at once, since each step waits for the memory of the step before."""
+_BISECTION_WORK: Final = 1.0
+"""Nanoseconds an item and a step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bisection:
+    """A kernel that finds, for each item, how many ascending bounds are not above it, less one; -1 for a NaN.
+
+    Argument block: number of items; their address; that of the bounds, and their number; the result."""
+
+    kind: Kind
+
+    def text(self) -> str:
+        from ..codegen.llvm_builder import IrBuilder, function_text
+        from ..codegen.llvm_scalars import STORED
+
+        w, kind = IrBuilder(), self.kind
+        w.label("start")
+        words = []
+        for operand in range(5):
+            address = w.let(f"getelementptr i64, ptr %words, i64 {operand}")
+            words.append(w.let(f"load {'ptr' if operand in (1, 2, 4) else 'i64'}, ptr {address}, align 8"))
+        count, items, bounds, bounds_count, result = words
+        stored, relation = STORED[kind], "fcmp ole" if kind.is_float else "icmp sle"
+
+        def loaded(base: str, index: str) -> str:
+            return w.let(f"load {stored}, ptr {w.at(base, w.word('mul', index, kind.bytes))}, align 1")
+
+        def passed(position: str, item: str, shift: object) -> str:
+            """Returns 2 to the power of `shift` if the bound at a position is not above the item, else 0."""
+            test = w.let(f"{relation} {stored} {loaded(bounds, position)}, {item}")
+            return w.word("shl", w.let(f"zext i1 {test} to i64"), shift)
+
+        last, leading = w.word("sub", count, 1), w.call("i64", "llvm.ctlz.i64", ("i64", bounds_count), ("i1", "false"))
+        steps = w.word("sub", 63, leading)
+        window = w.word("shl", 1, steps)
+        groups = w.begin(0, count, _TOGETHER)
+        positions = [w.smaller(w.word("add", groups.index, lane), last) for lane in range(_TOGETHER)]
+        wanted = [loaded(items, position) for position in positions]
+        starts = []
+        for item in wanted:  # the first or the last items, as many as the greatest power of 2
+            beyond = w.word("sub", 0, passed(w.word("sub", window, 1), item, 0))
+            starts.append(w.word("and", beyond, w.word("sub", bounds_count, window)))
+        halving = w.begin(0, steps, 1, [("i64", start) for start in starts])
+        shift = w.word("sub", w.word("sub", steps, 1), halving.index)
+        half = w.word("sub", w.word("shl", 1, shift), 1)
+        moved = []
+        for start, item in zip(halving.carried, wanted, strict=True):
+            moved.append(w.word("add", start, passed(w.word("add", start, half), item, shift)))
+        w.end(halving, moved)
+        for start, item, position in zip(halving.carried, wanted, positions, strict=True):
+            below = w.word("sub", w.word("add", start, passed(start, item, 0)), 1)
+            w.do(f"store i64 {below}, ptr {w.at(result, w.word('shl', position, 3))}, align 8")
+        w.end(groups)
+        w.do("ret i64 0")
+        return function_text(w, ["entry:", "  br label %start", *w.lines])
+
+
+def _bisected(bounds: NumArray, items: NumArray, threads: int) -> NumArray | None:
+    """Returns how many bounds are not above each item, less one, by a kernel; None if NumPy has to search."""
+    kind = _BISECTED.get(items.dtype)
+    if kind is None or bounds.dtype != items.dtype or not (items.flags.c_contiguous and bounds.flags.c_contiguous):
+        return None
+    work = items.size * _BISECTION_WORK * len(bounds).bit_length()
+    address = address_if_worthwhile(Bisection(kind), 2 * work) if items.size and len(bounds) else None
+    if address is None:
+        return None
+    result: NumArray = pooled_empty(items.shape, np.dtype(np.int64))
+    source, limits, target = [array.__array_interface__["data"][0] for array in (items, bounds, result)]
+    team = threads if work >= PIECES_NANOSECONDS else 1
+    each = -(-items.size // pieces(1 if team == 1 else 4 * team, work))
+    calls = [
+        (min(each, items.size - start), source + start * items.itemsize, limits, len(bounds), target + 8 * start)
+        for start in range(0, items.size, each)
+    ]
+    run_tasks(address, calls, team, work)
     return result
 
 
@@ -239,6 +343,9 @@ def interval_index(call: OperationCall, table: NumArray, arg: NumArray) -> NumAr
     if lost is None and items.ndim == 1 and len(items) >= max(_MERGED, len(bounds)) and is_ordered(items):
         ends = _passed(items, bounds)
         return np.repeat(np.arange(-1, len(bounds)), np.diff(ends, prepend=0, append=len(items)))
+    bisected = _bisected(bounds, items, call.threads)
+    if bisected is not None:
+        return bisected
     intervals = np.asarray(np.searchsorted(bounds, items, side="right")).astype(np.int64, copy=False)
     intervals -= 1
     if lost is not None:

@@ -27,7 +27,19 @@ from ..jit import tiering
 from ..jit.compiler import LruCache, MachineCode, address_of, vector_bytes
 from ..vm.run_state import pooled_empty, trim
 from ..vm.runtime import numpy_functions
-from .hash import first_positions, is_ordered, lexicographic_keys, row_columns, stable_order
+from .hash import (
+    UNBOUNDED,
+    Bounds,
+    ValueRange,
+    counted_order,
+    counted_sort,
+    counting_range,
+    first_positions,
+    is_ordered,
+    lexicographic_keys,
+    row_columns,
+    stable_order,
+)
 from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, checked
 from .sort_codegen import (
     HEAD,
@@ -47,8 +59,6 @@ from .sort_codegen import (
 
 Window: TypeAlias = "tuple[int, int]"
 
-_COUNTED: Final = 1 << 12
-"""The least items of one byte for which a counting sort is used."""
 _LEAST: Final = 1 << 8
 """The least items of which a part is selected; fewer are sorted."""
 _ROWS: Final = 1 << 15
@@ -70,8 +80,9 @@ def sorted_items(value: NumArray, *, descending: bool, wanted: Window | None = N
         keys = lexicographic_keys(order_columns(value, descending=descending), len(value))
         return np.asarray(value[stable_order(keys)])
     result: NumArray = pooled_empty(value.shape, value.dtype)
-    if value.itemsize == 1 and len(value) >= _COUNTED:
-        _put_in_order(result, _counts(value.view(np.uint8)), descending=descending)
+    values = counting_range(value)
+    if values is not None:
+        _put_in_order(result, _counts(value, values), values.least, descending=descending)
         return result
     result[...] = value
     if wanted is None or not selects(len(result), wanted) or not _select(value, result, wanted, descending=descending):
@@ -231,19 +242,21 @@ def _has_negative_zeros(value: NumArray) -> bool:
     return any((bits[start : start + SORT_BLOCK] == least).any() for start in range(0, len(bits), SORT_BLOCK))
 
 
-def _counts(value: NumArray) -> list[int]:
-    """Returns how often each byte occurs."""
-    total = np.zeros(256, np.int64)
-    for start in range(0, len(value), SORT_BLOCK):
-        total += np.bincount(value[start : start + SORT_BLOCK], minlength=256)
+def _counts(items: NumArray, values: ValueRange) -> list[int]:
+    """Returns how often each value of the range occurs."""
+    total = np.zeros(values.slots, np.int64)
+    for start in range(0, len(items), SORT_BLOCK):
+        part = items[start : start + SORT_BLOCK].astype(np.int64)
+        part -= values.least
+        total += np.bincount(part, minlength=values.slots)
     return [int(count) for count in total]
 
 
-def _put_in_order(result: NumArray, counts: list[int], *, descending: bool) -> None:
+def _put_in_order(result: NumArray, counts: list[int], least: int, *, descending: bool) -> None:
     at = 0
-    for byte, count in sorted(enumerate(counts), reverse=descending):
+    for value, count in sorted(enumerate(counts, least), reverse=descending):
         if count:
-            result[at : at + count] = byte
+            result[at : at + count] = value
             at += count
 
 
@@ -504,21 +517,29 @@ def plain_order(kind: Kind, *, descending: bool) -> Callable[[NumArray], NumArra
     return lambda items: (~items).argsort(kind="stable")
 
 
-def graded(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumArray | None:
+def graded(items: NumArray, kind: Kind, descending: bool, threads: int, bounds: Bounds = UNBOUNDED) -> NumArray | None:
     """Returns the stable grade of a vector, or of each row of a matrix, by kernels; None if NumPy has to grade."""
     if kind not in _KINDS or items.ndim not in (1, 2) or items.shape[-1] < 2 or not _is_asked(items, kind, True):
         return None
     if items.ndim == 1 and is_ordered(items, descending=descending):
         trim()
         return np.arange(len(items))
+    values = counting_range(items, bounds) if items.ndim == 1 else None
+    if values is not None:
+        return counted_order(items, values, descending=descending, threads=threads)
     rows = len(items) if items.ndim == 2 else 0
     grading = _sort_of(_SortTask(kind, True, descending, items.shape[-1], threads, rows))
     return None if grading is None else grading.run(items)
 
 
-def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumArray | None:
+def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int, bounds: Bounds = UNBOUNDED) -> NumArray | None:
     """Returns the items of a vector in the order of their stable grade, by kernels; None if NumPy has to sort."""
-    if kind not in SORTED_KINDS or items.ndim != 1 or not _is_asked(items, kind, False):
+    if items.ndim != 1 or not _is_asked(items, kind, False):
+        return None
+    values = counting_range(items, bounds)
+    if values is not None:
+        return counted_sort(items, values, descending=descending, threads=threads)
+    if kind not in SORTED_KINDS:
         return None
     task = _SortTask(kind, False, descending, len(items), threads)
     sorting = _sort_of(task) if task.parts() > 1 else None
@@ -542,7 +563,9 @@ def _sorted(call: OperationCall, arrays: Arrays, wanted: Window | None, *, desce
         rows = call.batched(arrays)[0]
         return call.unbatched(sorted_rows(rows, descending=descending, wanted=wanted, threads=call.threads))
     items = arrays[0]
-    result = None if selects(len(items), wanted) else sorted_vector(items, call.operand_kind(0), descending, call.threads)
+    result = None
+    if not selects(len(items), wanted):
+        result = sorted_vector(items, call.operand_kind(0), descending, call.threads, call.bounds(0))
     return (sorted_items(items, descending=descending, wanted=wanted) if result is None else result,)
 
 
@@ -595,7 +618,7 @@ def _grade(call: OperationCall, *arrays: NumArray) -> Arrays:
     wanted = needed_positions(call.phase)
     if wanted is None and arrays[0].ndim == call.rank + 1:
         rows = call.batched(arrays)[0] if call.rank else arrays[0]
-        grades = graded(rows, call.operand_kind(0), descending, call.threads)
+        grades = graded(rows, call.operand_kind(0), descending, call.threads, call.bounds(0))
         if grades is not None:
             return (grades.reshape(arrays[0].shape),)
     if wanted == (0, 0):

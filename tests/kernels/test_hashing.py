@@ -9,8 +9,7 @@ import pytest
 
 from rho.backend.jit import tiering
 from rho.backend.library import hash
-from rho.backend.library.hash import PATIENCE, first_positions
-from rho.backend.library.search import _firsts
+from rho.backend.library.hash import PATIENCE, first_of_values, first_positions
 
 _rng = np.random.default_rng(3)
 CASES = {
@@ -65,7 +64,7 @@ def alike(count: int) -> Any:
 def test_hashes_that_are_all_alike() -> None:
     words = alike(PATIENCE + 500)
     assert hash.first_of_equal(words) is None and hash.positions(words, words, 1) is None
-    assert _firsts(words).all() and np.array_equal(first_positions(words, words), np.arange(len(words)))
+    assert first_of_values(words).all() and np.array_equal(first_positions(words, words), np.arange(len(words)))
     assert hash.first_of_equal(words[: PATIENCE - 1]) is not None
 
 

@@ -43,11 +43,11 @@ def node_key(node: Node) -> Hashable:
 
 
 FIXED_POWERS: Final[dict[float | None, tuple[str, ...]]] = {
-    2.0: ("square",), 3.0: ("square", "mul"), 4.0: ("square", "square"), 0.5: ("half_power",), -1.0: ("reciprocal",),
+    2.0: ("square",), 3.0: ("square", "mul"), 4.0: ("square", "square"), 5.0: ("square", "square", "mul"),
+    0.5: ("half_power",), -1.0: ("reciprocal",), -0.5: ("half_power", "reciprocal"),
 }  # fmt: skip
-"""Faster functions for a float to a constant power, within 3 ulp: each is applied to the result of the one before (`mul` also to
-the float)."""
-
+"""Faster functions for a float to a constant power, within 4 ulp: each is applied to the result of the one before (`mul` also to
+the float).  The n-th power by products has n-1 roundings, each of which moves it by less than an ulp."""
 
 
 def real_constant(nodes: Sequence[object], index: int) -> float | None:
@@ -71,8 +71,11 @@ def with_fixed_powers(phase: Structured) -> Structured:
             args = tuple([places[arg] for arg in node.args])
             is_power = node.function == "pow" and node.kind.is_float
             steps = FIXED_POWERS.get(real_constant(body, args[1]), ()) if is_power else ()
-            body += [ApplyNode(step, (power, args[0]) if step == "mul" else (power,), node.kind)
-                     for power, step in zip((args[0], len(body)), steps, strict=False)] or [replace(node, args=args)]  # fmt: skip
+            power = args[0]
+            for step in steps:
+                body.append(ApplyNode(step, (power, args[0]) if step == "mul" else (power,), node.kind))
+                power = len(body) - 1
+            body += [] if steps else [replace(node, args=args)]
         else:
             body.append(node)
         places.append(len(body) - 1)
