@@ -6,6 +6,9 @@ milliseconds, the least of `ROUNDS`; JAX computes in f64 on as many threads as t
 
     python benchmarks/gradients.py
     python benchmarks/gradients.py heat logistic
+    taskset -c 0 python benchmarks/gradients.py --processor     # processor time on one core, for a machine that does other things
+
+First calls are wall time always: compilers have threads of their own.
 """
 
 from __future__ import annotations
@@ -187,10 +190,10 @@ def measure_evaluation(row: Evaluation, jax: Any) -> tuple[list[float], list[flo
     return settled(calls, first, first_peer)
 
 
-def timed(call: Callable[[], Any]) -> float:
-    begin = time.perf_counter()
+def timed(call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
+    begin = clock()
     call()
-    return (time.perf_counter() - begin) * 1e3
+    return (clock() - begin) * 1e3
 
 
 def measure(row: Row, jax: Any) -> tuple[list[float], list[float]]:
@@ -219,10 +222,11 @@ def settled(calls: dict[str, Callable[[], Any]], first: float, first_peer: float
     for _ in range(3):  # code is compiled beside the first calls
         for call in calls.values():
             call()
+    clock = time.process_time if "--processor" in sys.argv else time.perf_counter
     best = dict.fromkeys(calls, float("inf"))
     for _ in range(ROUNDS):
         for name, call in calls.items():
-            best[name] = min(best[name], timed(call))
+            best[name] = min(best[name], timed(call, clock))
     missing = float("nan")
     ours = [best["f"], best["gradient"], first, best.get("by hand", missing)]
     return ours, [best.get("JAX f", missing), best.get("JAX gradient", missing), first_peer]
@@ -239,7 +243,8 @@ def main() -> int:
     heads = ("f", "gradient", "by hand", "first", "JAX f", "gradient", "first", "Rho ÷ JAX", "first")
     print(f"{'':22}", *[f"{head:>9}" for head in heads])
     for name, row in (rows() | evaluations()).items():
-        if len(sys.argv) > 1 and not any(word in name for word in sys.argv[1:]):
+        words = [word for word in sys.argv[1:] if not word.startswith("--")]
+        if words and not any(word in name for word in words):
             continue
         ours, peer = measure(row, jax) if isinstance(row, Row) else measure_evaluation(row, jax)
         numbers = (ours[0], ours[1], ours[3], ours[2], *peer, ours[1] / peer[1], ours[2] / peer[2])

@@ -32,7 +32,7 @@ from ..phases import (
 from ..traverse import all_phases, defines, operands, rename_operands, results, sizes, subgraphs, with_subgraphs
 from .fusion import is_cheap
 from .rewriting import deduplicate, is_view, node_key, phase_may_fail
-from .usage import Quantities, quantities_of
+from .usage import Liveness, liveness_of
 
 # -------------------------------------------------------------------------------------- common subexpressions
 
@@ -109,8 +109,7 @@ class _PhaseSharing:
 
 def drop_dead(graph: Graph) -> Graph:
     """Returns the graph without phases and results that nothing demands."""
-    quantities = quantities_of(graph)
-    result = replace(graph, phases=_Dropping(quantities).block(graph.phases))
+    result = replace(graph, phases=_Dropping(liveness_of(graph)).block(graph.phases))
     defined = {v for phase in all_phases(result) for v in results(phase)}
     defined.update(p for phase in all_phases(result) for s in subgraphs(phase) for p in s.params)
     types = {v: t for v, t in graph.types.items() if v in defined}
@@ -131,10 +130,10 @@ def drop_unread(graph: Graph) -> Graph:
 
 @dataclass(frozen=True, slots=True)
 class _Dropping:
-    quantities: Quantities
+    live: Liveness
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
-        return tuple(self.prune(phase) for phase in phases if phase.id in self.quantities.runs)
+        return tuple(self.prune(phase) for phase in phases if phase.id in self.live.runs)
 
     def prune(self, phase: Phase) -> Phase:
         """The phase without the results and operands that nothing needs."""
@@ -145,7 +144,7 @@ class _Dropping:
         return self.prune_operands(phase) if isinstance(phase, Map) else phase
 
     def prune_results(self, phase: Map | Branch) -> Map | Branch:
-        keep = [i for i, r in enumerate(phase.results) if r in self.quantities.mentioned]
+        keep = [i for i, r in enumerate(phase.results) if r in self.live.mentioned]
         if len(keep) == len(phase.results):
             return phase
 
@@ -161,7 +160,7 @@ class _Dropping:
 
     def prune_operands(self, phase: Map) -> Map:
         """The map without the params that its body does not read, and their operands."""
-        keep = [i for i, p in enumerate(phase.body.params) if p in self.quantities.mentioned]
+        keep = [i for i, p in enumerate(phase.body.params) if p in self.live.mentioned]
         if len(keep) == len(phase.args):
             return phase
         params = tuple(phase.body.params[i] for i in keep)

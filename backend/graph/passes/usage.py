@@ -11,7 +11,7 @@ mentions must exist, so `runs` and `mentioned` follow from mentions, not from gr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import compress
 
 from ....lang.support.records import dataclass
@@ -48,16 +48,28 @@ _Free = OuterReads[ValueId]
 
 @dataclass(frozen=True, slots=True)
 class Quantities:
-    """How often each element of each value is read, and by which phases (a few examples); which phases run and what they
-    mention."""
+    """How often each element of each value is read, and by which phases (a few examples)."""
 
     grades: Mapping[ValueId, Grade]
     uses: Mapping[ValueId, tuple[UsageSite, ...]]
-    runs: frozenset[PhaseId]
-    mentioned: frozenset[ValueId]
 
     def grade(self, value: ValueId) -> Grade:
         return self.grades.get(value, NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """The phases that run, and the values that these mention."""
+
+    runs: Set[PhaseId]
+    mentioned: Set[ValueId]
+
+
+def liveness_of(graph: Graph) -> Liveness:
+    """What the outputs, prints, guards and possible failures of a program need."""
+    walk = _LivenessWalk(graph)
+    walk.phases(graph.phases, {}, live=True)
+    return Liveness(walk.running, walk.mentioned)
 
 
 _latest: tuple[Graph, Quantities] | None = None
@@ -78,7 +90,7 @@ def _quantities_of(graph: Graph) -> Quantities:
     walk.phases(graph.phases, tallies, live=True)
     for value in [*tallies]:
         walk.finish(value, tallies)
-    return Quantities(walk.grades, walk.uses, frozenset(walk.running), frozenset(walk.mentioned))
+    return Quantities(walk.grades, walk.uses)
 
 
 def at_most_once(grade: Grade) -> bool:
@@ -186,6 +198,17 @@ class _ReadWalk(UsageWalk[ValueId, SubGraph]):
             tally.add(UsageSite(phase.span, multiplicity(space, projection)))
         else:
             tally.add_part(part, phase.span)
+
+
+class _LivenessWalk(_ReadWalk):
+    """The walk without grades, which take most of its time."""
+
+    def finish(self, value: ValueId, usages: _Free) -> Grade:
+        return NONE
+
+    def reads(self, phase: Phase, demands: Sequence[Grade], tallies: _Free, *, runs: bool) -> None:
+        for body in subgraphs(phase):
+            self.phases(body.phases, tallies, live=runs)
 
 
 # ------------------------------------------------------------------------------- structured phases
