@@ -777,6 +777,8 @@ def run_distributed(
 def _find_residents(machine: RunState, plan: ExecutionPlan) -> None:
     """Determine the resident values of a run, and which of them home need not have but for its own pieces: its steps and the
     transfers from it read no others."""
+    if plan.home not in machine.backends:  # a worker of a cluster: what is resident is home's
+        return
     steps = [(queue.device, step) for queue in plan.main.queues for step in queue.steps]
     transfers = [step for _, outer in steps for step in _with_steps_inside(outer) if isinstance(step, TransferStep)]
     read_at_home = [part for device, step in steps if device == plan.home for part in _parts_read(machine, step)]
@@ -789,7 +791,8 @@ def _find_residents(machine: RunState, plan: ExecutionPlan) -> None:
             machine.resident[value] = given
             parts = [box for one, box in read_at_home if one == value]
             sent = [one for one in transfers if one.value == value and one.source == plan.home]
-            parts += [one.box for one in sent if not given.covering(machine.backends[one.target], one.box)]
+            there = machine.backends
+            parts += [one.box for one in sent if one.target not in there or not given.covering(there[one.target], one.box)]
             if all(given.covering(home, box) for box in parts):
                 abroad.add(value)
     for phase in machine.phases.values():
