@@ -6,7 +6,7 @@ partial results of slices are combined as they come.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any, Final, TypeAlias
 
@@ -15,7 +15,7 @@ import numpy as np
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, SELECTIVE, SUMMED, ResultKind, identity_of, is_ordered, is_sequential
+from ...typechecker.scalars import FUNCTIONS, SELECTIVE, SUMMED, ResultKind, identity_of, is_ordered, is_sequential, real_kind
 from ...typechecker.sizes.polynomials import ZERO, Size, number as size_of
 from ..graph.phases import (
     ARGUMENT_REDUCTIONS,
@@ -38,7 +38,7 @@ from ..scalar.function_table import REDUCTIONS
 from ..schedule.program_facts.scratch_memory import workspace
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import pooled_empty
-from .numpy_scalars import UFUNC_FUNCTIONS, implementation
+from .numpy_scalars import UFUNC_FUNCTIONS, implementation, scalar_function
 from .views import DTYPES, WHOLE, NumArray, mergeable_axes
 
 # ---------------------------------------------------------------------------------------------------- blocked sums
@@ -50,42 +50,56 @@ from .views import DTYPES, WHOLE, NumArray, mergeable_axes
 
 
 
+_NEUTRAL: Final[dict[np.ufunc, complex]] = {np.add: complex(-0.0, -0.0), np.multiply: 1.0}
+"""The neutral value of each ufunc, which does not even change the sign of a zero (of complex products there is none)."""
+
+
 def block_partials(ufunc: np.ufunc, data: NumArray) -> NumArray:
     """One partial result a block, with `np.add` or `np.multiply`; keeps the dtype."""
-    full_blocks = len(data) // BLOCK
-    blocks, rest = data[: full_blocks * BLOCK].reshape(full_blocks, BLOCK, *data.shape[1:]), data[full_blocks * BLOCK :]
-    partials = np.empty((-(-len(data) // BLOCK), *data.shape[1:]), data.dtype)
-    if full_blocks:
-        partials[:full_blocks] = _block(ufunc, blocks.swapaxes(0, 1))
-    if len(rest):
-        partials[full_blocks] = _block(ufunc, rest)
-    return partials
+    count, cells = len(data) // BLOCK, data.shape[1:]
+    blocks, last = data[: count * BLOCK].reshape(count, BLOCK // LANES, LANES, *cells), data[count * BLOCK :]
+    partials = [_halved(ufunc, _lanes(ufunc, blocks).swapaxes(0, 1))] if count else []
+    if len(last):
+        rows = len(last) // LANES
+        full, short = last[: rows * LANES].reshape(1, rows, LANES, *cells), last[rows * LANES :]
+        lanes: NumArray = _lanes(ufunc, full)[0] if rows else short.copy("K")
+        if rows:
+            ufunc(lanes[: len(short)], short, out=lanes[: len(short)])
+        partials.append(_halved(ufunc, lanes)[np.newaxis])
+    return partials[0] if len(partials) == 1 else np.concatenate(partials)
 
 
-def combine_tree(ufunc: np.ufunc, partials: NumArray) -> Any:
-    """Neighbours are paired level by level; a last odd one passes through; the axis goes."""
-    level = partials
-    while len(level) > 1:
-        even = len(level) // 2 * 2
-        paired = ufunc(level[0:even:2], level[1:even:2])
-        level = np.concatenate((paired, level[even:])) if even < len(level) else paired
-    return level[0]
+def _lanes(ufunc: np.ufunc, blocks: NumArray) -> NumArray:
+    """The lanes of blocks of full rows: each goes down the rows in order."""
+    if blocks.dtype.kind == "c" and ufunc is np.multiply:
+        lanes: NumArray = blocks[:, 0].copy()
+        for row in range(1, blocks.shape[1]):
+            ufunc(lanes, blocks[:, row], out=lanes)
+        return lanes
+    neutral = _NEUTRAL[ufunc] if blocks.dtype.kind == "c" else _NEUTRAL[ufunc].real
+    return np.asarray(ufunc.reduce(blocks, 1, initial=neutral))
 
 
-def _block(ufunc: np.ufunc, items: NumArray) -> Any:
-    """The items of a block, of which the last row may be short: lanes down the rows, then halved; absent lanes give nothing."""
-    lanes = items[:LANES].copy("K")
-    for start in range(LANES, len(items), LANES):
-        row = items[start : start + LANES]
-        ufunc(lanes[: len(row)], row, out=lanes[: len(row)])
+def _halved(ufunc: np.ufunc, lanes: NumArray) -> NumArray:
+    """Lanes along the leading axis, joined by halving in place; absent lanes give nothing."""
     half = LANES // 2
     while len(lanes) > 1:
-        high = lanes[half:]
+        high = lanes[half : 2 * half]
         if len(high):
             ufunc(lanes[: len(high)], high, out=lanes[: len(high)])
             lanes = lanes[:half]
         half //= 2
-    return lanes[0]
+    return np.asarray(lanes[0])
+
+
+def combine_tree(apply: Callable[..., Any], partials: NumArray) -> Any:
+    """Neighbours are paired level by level; a last odd one passes through; the axis goes."""
+    level = partials
+    while len(level) > 1:
+        even = len(level) // 2 * 2
+        paired = apply(level[0:even:2], level[1:even:2])
+        level = np.concatenate((paired, level[even:])) if even < len(level) else paired
+    return level[0]
 
 
 # ---------------------------------------------------------------------------------------------------- sortable keys
@@ -129,13 +143,10 @@ def sort_keys(xp: Any, items: Any, missing: Any, *, descending: bool) -> Any:
 # Runs are scanned in place in the result, then what is before each run is joined to it.
 
 _RUNS_PER_BLOCK: Final = BLOCK // RUN
-_NEUTRAL: Final[dict[np.ufunc, float]] = {np.add: -0.0, np.multiply: 1.0}
-"""The neutral value of each ufunc, which does not even change the sign of a zero."""
-
 
 def ordered_scan(ufunc: np.ufunc, data: NumArray, result: NumArray) -> None:
     """Scan with `np.add` or `np.multiply` in the documented order into an array of the same shape and dtype."""
-    shape, dtype, nothing = data.shape[1:], data.dtype, _NEUTRAL[ufunc]
+    shape, dtype, nothing = data.shape[1:], data.dtype, _NEUTRAL[ufunc].real
     full_runs, runs = len(data) // RUN, -(-len(data) // RUN)
     blocks, each, rest = -(-runs // _RUNS_PER_BLOCK), min(runs, _RUNS_PER_BLOCK), result[full_runs * RUN :]
     scanned = result[: full_runs * RUN].reshape(full_runs, RUN, *shape)
@@ -232,28 +243,69 @@ def right_fold(function: str, kind: Kind, items: NumArray) -> NumArray:
     """Reduce the leading axis (length ≥ 1), right to left."""
     if is_truth_function(function, kind):
         return np.array(truth_scan(function, kind, items)[-1])
-    if function == "sub" and not kind.is_complex:
+    if function == "sub":
         return _alternating_sum(kind, items)
-    apply = implementation(function, kind, kind)
+    if function == "residue" and not kind.is_complex and items[:-1].all():
+        return np.asarray(np.remainder.reduce(items[::-1], 0, items.dtype))
+    if function == "lcm" and kind.is_integer and not _wraps(items):
+        return _signed_multiples(items, np.lcm.reduce)
+    return _itemwise_right_fold(function, kind, items)
+
+
+def _itemwise_right_fold(function: str, kind: Kind, items: NumArray) -> NumArray:
+    """The definition: a call for each item, of NumPy's scalars where there are few cells."""
+    scalar, apply = scalar_function(function, kind), implementation(function, kind, kind)
+    if scalar is not None and items[0].size <= _FEW_CELLS:
+        totals = []
+        for line in items.reshape(len(items), -1).T:
+            total = line[-1]
+            for item in line[-2::-1]:
+                total = scalar(item, total)
+            totals.append(total)
+        return np.array(totals, items.dtype).reshape(items.shape[1:])
     result = np.array(items[-1])
     for i in range(len(items) - 2, -1, -1):
         result = apply(items[i], result)
     return np.asarray(result)
 
 
+_FEW_CELLS: Final = 8
+"""Cells that are folded one after the other: a call of NumPy takes as long as so many scalar operations."""
+
+
 def _alternating_sum(kind: Kind, items: NumArray) -> NumArray:
     """x₀-(x₁-(x₂-…)).  With every second item negated it is a running sum from the right: the same roundings, as these are
-    symmetric; only the sign of an inner zero or NaN may differ, which shows at most in the sign of a result that is one."""
+    symmetric; only the sign of an inner zero or NaN may differ, which shows at most in a NaN, or in a 0 if x₀ is one."""
+    if kind.is_complex:
+        total = np.empty(items.shape[1:], items.dtype)
+        total.real, total.imag = (_alternating_sum(real_kind(kind), part) for part in (items.real, items.imag))
+        return total
     signed = _alternately_negated(items)
     if kind.is_integer:
         return np.asarray(np.add.reduce(signed, axis=0, dtype=items.dtype))
     result = np.asarray(np.add.accumulate(signed[::-1], axis=0)[-1])
-    if np.all((result != 0) & (result == result)):
-        return result
-    exact: NumArray = np.array(items[-1])
-    for i in range(len(items) - 2, -1, -1):
-        np.subtract(items[i], exact, out=exact)
-    return exact
+    is_exact = np.all((result == result) & ((result != 0) | (items[0] != 0)))
+    return result if is_exact else _itemwise_right_fold("sub", kind, items)
+
+
+_MULTIPLES: Final = 4096
+"""Items whose least common multiple is computed at once."""
+
+
+def _wraps(items: NumArray) -> bool:
+    """Does a least common multiple of integers exceed their kind?  If not, it is a positive multiple of all that are not 0."""
+    chunks = [items[start : start + _MULTIPLES] for start in range(0, len(items), _MULTIPLES)]
+    total = np.ones(items.shape[1:], items.dtype)
+    for chunk in chunks:
+        total = np.lcm(total, np.lcm.reduce(np.where(chunk == 0, total.dtype.type(1), np.abs(chunk)), 0))
+    return not (total > 0).all() or any((total % np.where(chunk == 0, total.dtype.type(1), chunk)).any() for chunk in chunks)
+
+
+def _signed_multiples(items: NumArray, multiples: Callable[..., Any]) -> NumArray:
+    """The least common multiples of integers (reduced or scanned), with the signs of products."""
+    odd = (np.logical_xor.reduce if multiples == np.lcm.reduce else np.logical_xor.accumulate)(items < 0, 0)
+    size = np.abs(multiples(items, 0, items.dtype))
+    return np.asarray(np.where(odd, -size, size))
 
 
 def _alternately_negated(items: NumArray) -> NumArray:
@@ -287,9 +339,17 @@ def scan_leading(function: str, kind: Kind, items: NumArray) -> NumArray:
         return truth_scan(function, kind, items)
     if function == "sub":
         return np.asarray(np.add.accumulate(_alternately_negated(items), axis=0, dtype=items.dtype))
+    if function == "lcm" and kind.is_integer and not _wraps(items):
+        return _signed_multiples(items, np.lcm.accumulate)
     result = items.copy()
     if function in ALTERNATING or FUNCTIONS[function].associative:
-        steps = [implementation(name, kind, kind) for name in (ALTERNATING.get(function, function), function)]
+        names = ALTERNATING.get(function, function), function
+        scalars = [scalar_function(name, kind) for name in names]
+        if None not in scalars and items[0].size <= _FEW_CELLS:
+            for line, target in zip(items.reshape(len(items), -1).T, result.reshape(len(items), -1).T, strict=True):
+                target[...] = np.fromiter(_running(line, scalars), items.dtype, len(items))
+            return result
+        steps = [implementation(name, kind, kind) for name in names]
         for i in range(1, len(items)):
             result[i] = steps[i % 2](result[i - 1], items[i])
         return result
@@ -297,6 +357,15 @@ def scan_leading(function: str, kind: Kind, items: NumArray) -> NumArray:
     for i in range(len(items) - 2, -1, -1):  # every prefix that reaches beyond item i takes one step
         result[i + 1 :] = apply(np.broadcast_to(items[i], result[i + 1 :].shape), result[i + 1 :])
     return result
+
+
+def _running(line: NumArray, steps: Sequence[Any]) -> Iterator[Any]:
+    """The items of a scan of one line by two functions in turn, of NumPy's scalars."""
+    total = line[0]
+    yield total
+    for number, item in enumerate(line[1:], 1):
+        total = steps[number % 2](total, item)
+        yield total
 
 
 # ---------------------------------------------------------------------------------------------------- reductions
@@ -318,6 +387,16 @@ class NumpyReduction:
         if self.ordered:
             return block_partials(UFUNC_FUNCTIONS[self.function], value)
         return np.asarray(reduce_first(self.function, self.kind, value))[np.newaxis]
+
+    def total(self, items: Any) -> Any:
+        """The reduction of all items along the leading axis."""
+        if self.function in ARGUMENT_REDUCTIONS:
+            best = BestItems(self, np.empty(items.shape[1:], DTYPES[self.kind]))
+            best.put((slice(0, len(items)), *[slice(None)] * (items.ndim - 1)), items)
+            return best.positions
+        if self.ordered:
+            return combine_tree(UFUNC_FUNCTIONS[self.function], block_partials(UFUNC_FUNCTIONS[self.function], items))
+        return np.asarray(reduce_first(self.function, self.kind, items))
 
     def grain(self, length: int) -> int:
         """A reduce axis of this length may be cut at multiples of this many items."""
@@ -401,7 +480,7 @@ def reduce_last(function: str, kind: Kind, length: int) -> Callable[..., Any]:
     def reduce(value: Any) -> Any:
         if value.shape[-1:] != (length,):
             value = np.broadcast_to(value, (*value.shape[:-1], length))
-        return np.asarray(reduction.combine(reduction.partials(np.moveaxis(value, -1, 0))))[..., np.newaxis]
+        return np.asarray(reduction.total(np.moveaxis(value, -1, 0)))[..., np.newaxis]
 
     return reduce
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import math
+import operator
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -366,8 +367,8 @@ def _applied(address: int, kind: Kind, operands: tuple[Any, ...]) -> Any:
 #
 # Special functions on NumPy arrays: the gamma family, the error function, and divisors of floats.
 #
-# Factorials of whole numbers, which are the common ones, go through a table; the rest go item by item through the definitions,
-# which are also those of the reference.
+# Factorials of whole numbers, which are the common ones, go through a table.  The rest have the steps of the definitions, which
+# are also those of the reference, on whole arrays, with the C library's functions item by item; rare items by the definitions.
 
 def itemwise(function: Callable[..., Any], *args: Any) -> Any:
     """`function` of Python values, applied to each item of the broadcast operands; the first operand's dtype."""
@@ -380,6 +381,11 @@ def itemwise(function: Callable[..., Any], *args: Any) -> Any:
     return np.array(list(map(function, *columns)), dtype).reshape(operands[0].shape)
 
 
+def _each(function: Callable[[float], float], items: NumArray) -> NumArray:
+    """A function of the C library of each item of a vector."""
+    return np.fromiter(map(function, memoryview(items.data)), np.float64, len(items))
+
+
 @cache
 def _factorials() -> NumArray:
     return np.array([float(math.factorial(n)) for n in range(171)])
@@ -390,23 +396,119 @@ def _factorial(x: Any) -> Any:
     table = _factorials()[np.where(in_table, x, 0).astype(np.intp)].astype(x.dtype)
     if in_table.all():
         return table
-    result = np.asarray(table)
-    rest = ~in_table
-    if result.ndim == 0:
-        return itemwise(definitions.factorial, x)
-    result[rest] = itemwise(definitions.factorial, x[rest])
+    result = np.array(table)
+    result[~in_table] = _gamma_of_more(np.asarray(x, np.float64)[~in_table])
     return result
 
 
-def _item(function: Callable[..., float]) -> Callable[..., Any]:
-    return lambda *args: itemwise(function, *args)
+def _gamma_of_more(x: NumArray) -> NumArray:
+    """`definitions.factorial` of numbers that are not in the table."""
+    result = np.where(x > 170.7, math.inf, math.nan)
+    is_inside = (x <= 170.7) & ((x > -1) | ((x > -150) & (x != np.floor(x))))
+    inside = x[is_inside]
+    shifted = 1 + inside
+    lost = inside - (shifted - 1)
+    try:
+        values = _each(math.gamma, shifted)
+    except (ValueError, OverflowError):  # beside a pole
+        return np.asarray(itemwise(definitions.factorial, x))
+    slope = values[lost != 0]
+    values[lost != 0] = slope * (1 + lost[lost != 0] * _digamma(shifted[lost != 0]))
+    result[is_inside] = values
+    far = ~is_inside & (x <= -150)
+    result[far] = itemwise(definitions.factorial, x[far])
+    return result
 
 
-SPECIAL: Final[dict[str, Callable[..., Any]]] = {
-    "factorial": _factorial, "erf": _item(math.erf), "erfc": _item(math.erfc), "lgamma": _item(definitions.lgamma),
-    "digamma": _item(definitions.digamma), "binomial": _item(definitions.binomial), "gcd": _item(definitions.float_gcd),
-    "lcm": _item(definitions.float_lcm),
+def _digamma(x: Any) -> Any:
+    """`definitions.digamma`."""
+    shape, dtype = x.shape, x.dtype
+    x = np.array(x, np.float64).reshape(-1)
+    result, is_inside = np.where(x == math.inf, math.inf, math.nan), np.isfinite(x) & ((x > 0) | (x != np.floor(x)))
+    inside = x[is_inside]
+    distance, is_left = inside - np.rint(inside), inside < 0
+    high = np.where(is_left, 1 - inside, inside)
+    shift = np.zeros(high.shape)
+    while (low := high < 10).any():
+        shift[low] += 1 / high[low]
+        high[low] += 1
+    inverse, series = 1 / (high * high), 0.0
+    for coefficient in (-1 / 12, 691 / 32760, -1 / 132, 1 / 240, -1 / 252, 1 / 120, -1 / 12):
+        series = inverse * (coefficient + series)
+    values = _each(math.log, high) - 0.5 / high + series - shift
+    reflected = is_left & (np.abs(distance) < 0.5)
+    values[reflected] -= math.pi / _each(math.tan, math.pi * distance[reflected])
+    result[is_inside] = values
+    return result.astype(dtype).reshape(shape)
+
+
+def _lgamma(x: Any) -> Any:
+    """`definitions.lgamma`."""
+    shape, dtype = x.shape, x.dtype
+    x = np.array(x, np.float64).reshape(-1)
+    is_near = (x >= 0.5) & (x <= 3.5)
+    is_far, result = ~is_near & ((x > 0) | (x != np.floor(x))), np.full(x.shape, math.inf)
+    try:
+        result[is_far] = _each(math.lgamma, x[is_far])
+    except OverflowError:
+        return itemwise(definitions.lgamma, x).astype(dtype).reshape(shape)
+    near = x[is_near]
+    above, below = near > 2.5, near <= 1.5
+    z, values = near - np.where(above, 3, np.where(below, 1, 2)), np.zeros(near.shape)
+    for coefficient in reversed(definitions.NEAR_TWO):
+        values = values * z + coefficient
+    values *= z
+    values[above] = _each(math.log, near[above] - 1) + values[above]
+    values[below] -= _each(math.log1p, near[below] - 1)
+    result[is_near] = values
+    return result.astype(dtype).reshape(shape)
+
+
+def _float_gcd(x: Any, y: Any) -> Any:
+    """`definitions.float_gcd`: Euclid's steps, of those items that are not finished."""
+    shape, dtype = np.broadcast_shapes(x.shape, y.shape), x.dtype
+    x, y = (np.array(np.broadcast_to(np.abs(part), shape), np.float64).reshape(-1) for part in (x, y))
+    is_finite = np.isfinite(x) & np.isfinite(y)
+    smaller, larger = np.minimum(x, y), np.maximum(x, y)
+    tolerance = np.maximum(definitions.GCD_TOLERANCE * smaller, 8 * np.finfo(np.float64).eps * larger)
+    tolerance = np.where((x == np.floor(x)) & (y == np.floor(y)), 0.0, np.minimum(tolerance, smaller / 4))
+    active = np.flatnonzero(is_finite & (y > tolerance))
+    while active.size:
+        divisor = y[active]
+        y[active], x[active] = np.fmod(x[active], divisor), divisor
+        active = active[y[active] > tolerance[active]]
+    return np.where(is_finite, x, math.nan).astype(dtype).reshape(shape)
+
+
+def _float_lcm(x: Any, y: Any) -> Any:
+    """`definitions.float_lcm`."""
+    wide, other = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    divisor = _float_gcd(wide, other)
+    multiple = np.where(divisor == 0, math.nan, wide * (other / divisor))
+    zero = ((x == 0) | (y == 0)) & (x == x) & (y == y)
+    return np.where(zero, 0.0, multiple).astype(x.dtype)
+
+
+_BY_ITEM: Final[dict[str, Callable[..., float]]] = {
+    "erf": math.erf, "erfc": math.erfc, "lgamma": definitions.lgamma, "digamma": definitions.digamma,
+    "binomial": definitions.binomial, "gcd": definitions.float_gcd, "lcm": definitions.float_lcm,
 }  # fmt: skip
+SPECIAL: Final[dict[str, Callable[..., Any]]] = {
+    **{name: partial(itemwise, function) for name, function in _BY_ITEM.items()},
+    "factorial": _factorial, "digamma": _digamma, "lgamma": _lgamma, "gcd": _float_gcd, "lcm": _float_lcm,
+}
+
+
+def scalar_function(function: str, kind: Kind) -> Implementation | None:
+    """`function` of two of NumPy's scalars, with the bits of `implementation`; None if a call takes about as long."""
+    if function == "div":
+        return operator.truediv if kind.is_float else lambda x, y: x / y if y else divide(x, y)
+    if kind.is_float and function in ("mul", "sub"):
+        return operator.mul if function == "mul" else operator.sub
+    if kind.is_float and function in _BY_ITEM:
+        definition_of_items, make = _BY_ITEM[function], DTYPES[kind].type
+        return lambda x, y: make(definition_of_items(float(x), float(y)))
+    return None
 
 
 # ---------------------------------------------------------------------------------------------------- complex functions
@@ -444,20 +546,22 @@ def multiply(x: Any, y: Any) -> Any:
 
 def magnitude(z: Any) -> Any:
     """The root of the sum of squares, in binary64; scaled by a power of two where squares would overflow or vanish."""
-    a, b = np.abs(z.real).astype(np.float64), np.abs(z.imag).astype(np.float64)
-    far = np.isinf(a) | np.isinf(b)
-    if z.dtype == np.complex64:
-        root = np.sqrt(a * a + b * b)
-    else:
-        most = np.maximum(a, b)
-        large, small = most > LARGE, most < SMALL
-        if np.any(large) or np.any(small):
-            factor = np.where(large, SHRINK, np.where(small, 1 / SHRINK, 1.0))
-            a, b = a * factor, b * factor
-            root = np.sqrt(a * a + b * b) * np.where(large, 1 / SHRINK, np.where(small, SHRINK, 1.0))
-        else:
-            root = np.sqrt(a * a + b * b)
-    return np.where(far, np.inf, root).astype(z.real.dtype)
+    a, b = z.real.astype(np.float64), z.imag.astype(np.float64)
+    root = np.sqrt(a * a + b * b)
+    least = 0.0 if z.dtype == np.complex64 else 2 * SMALL
+    if root.size and not (root.min() >= least and root.max() <= LARGE):
+        is_scaled = ~((root >= least) & (root <= LARGE))
+        root = np.array(root)
+        root[is_scaled] = _scaled_magnitude(np.abs(a[is_scaled]), np.abs(b[is_scaled]))
+    return root.astype(z.real.dtype, copy=False)
+
+
+def _scaled_magnitude(a: NumArray, b: NumArray) -> Any:
+    most = np.maximum(a, b)
+    large, small = most > LARGE, most < SMALL
+    factor = np.where(large, SHRINK, np.where(small, 1 / SHRINK, 1.0))
+    a, b = a * factor, b * factor
+    return np.where(np.isinf(a) | np.isinf(b), np.inf, np.sqrt(a * a + b * b) / factor)
 
 
 def divide(x: Any, y: Any) -> Any:

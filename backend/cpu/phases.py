@@ -29,13 +29,14 @@ from ..graph.phases import (
     SizeNode,
     Structured,
     ValueId,
+    kind_of,
     operand_kind,
 )
 from ..jit import tiering
 from ..jit.compiler import LruCache, is_installed
 from ..lower.body import Body, build_kernel, legalize
 from ..lower.loop_order import Form, LoopOrder, StoreMode, row_nest
-from ..schedule.program_facts.scratch_memory import LARGE_SPACE_POINTS, rows_points
+from ..schedule.program_facts.scratch_memory import LARGE_SPACE_POINTS, SUM_POINTS, rows_points
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import ALIGNMENT, pooled_empty, trim
 from .kernels import STREAMING_BYTES, CompiledRun, Run, compile_kernel, strides_over
@@ -183,8 +184,8 @@ def _needed(nodes: Sequence[Node], results: Sequence[int]) -> set[int]:
 #
 # Operands that are `deferred` are copied slice by slice, and at once where nodes that are computed once need them.
 
-POINTS: Final = LARGE_SPACE_POINTS // 8
-"""Points of a slice: 512 KiB an operand of items of 16 bytes, the largest."""
+SLICE_BYTES: Final = LARGE_SPACE_POINTS
+"""Bytes of a slice of an operand, twice as many of complex numbers."""
 
 Numbers: TypeAlias = tuple[int, ...]
 Box: TypeAlias = tuple[slice, ...]
@@ -205,12 +206,17 @@ def slices(extents: Sequence[int], grains: Sequence[int], points: int) -> Iterat
 class SlicedBody:
     """A body over a space; `nodes` are those of its results."""
 
-    def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int]) -> None:
+    def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int],
+                 widest: int = 16) -> None:  # fmt: skip
+        """`widest`: the bytes of its largest items."""
         self.body, self.views, self.space, self.nodes = body, views, space, nodes
         full = frozenset().union(*(body.varying[step.slot] for step in body.inner), *(body.varying[node] for node in nodes))
         self.extents = tuple(size if axis in full else 1 for axis, size in enumerate(space))
         self.is_one = prod(self.extents) <= WHOLE or not (body.inner or body.axes)
         self.once = tuple({arg for step in body.hoisted for arg in step.args})
+        self.points = SLICE_BYTES // min(widest, 8)
+        self.streams = False
+        """Is nothing computed beside the results, so that slices need no memory?"""
 
     def operands(self, values: Mapping[ValueId, Any]) -> list[Any]:
         """Every slot that slices read, over the whole space."""
@@ -236,6 +242,11 @@ class SlicedBody:
         """Is the space one slice, of these operands?"""
         return self.is_one and not any(isinstance(value, DeferredView) for value in slots)
 
+    def slices(self, slots: Sequence[Any], extents: Sequence[int], grains: Sequence[int]) -> Iterator[Box]:
+        """The boxes of the space that are computed one after the other; interrupts are handled between them."""
+        streams = self.streams and not any(isinstance(value, DeferredView) for value in slots)
+        return slices(extents, grains, SUM_POINTS if streams else self.points)
+
     def cut(self, slots: Sequence[Any], box: Box) -> list[Any]:
         """The slots of a slice."""
         rank = len(box)
@@ -249,12 +260,13 @@ class MappedRun(SlicedBody):
     """Runs a phase without a reduce axis."""
 
     def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int],
-                 dtypes: Sequence[np.dtype[Any]]) -> None:  # fmt: skip
-        super().__init__(body, views, space, nodes)
+                 dtypes: Sequence[np.dtype[Any]], widest: int) -> None:  # fmt: skip
+        super().__init__(body, views, space, nodes, widest)
         self.dtypes = dtypes
         computed = {step.slot for step in body.inner if isinstance(step.function, np.ufunc)}
         self.direct = frozenset(number for number, node in enumerate(nodes) if node in computed and nodes.index(node) == number)
         """Results that ufuncs write directly into the result array; the others are copied there."""
+        self.streams = len(self.direct) == len(nodes) and all(step.slot in computed.intersection(nodes) for step in body.inner)
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         """The results; none shares memory with another, or with an operand but the one that is written over."""
@@ -269,7 +281,7 @@ class MappedRun(SlicedBody):
         is_one = self.is_at_once(slots)
         if not is_one:
             trim()
-        for box in (None,) if is_one else slices(self.extents, (1,) * len(self.extents), POINTS):
+        for box in (None,) if is_one else self.slices(slots, self.extents, (1,) * len(self.extents)):
             sliced = slots if box is None else self.cut(slots, box)
             parts = targets if box is None else [target[box] for target in targets]
             evaluate(self.body.inner, sliced, {self.nodes[number]: parts[number] for number in direct})
@@ -287,6 +299,7 @@ class ReducedRun(SlicedBody):
                  reductions: Sequence[NumpyReduction]) -> None:  # fmt: skip
         super().__init__(body, views, space, [r.node for r in reductions])
         self.reductions = reductions
+        self.points, self.streams = SLICE_BYTES // 2, not (body.inner or body.axes)
         slots = {(r.node, r.function): number for number, r in enumerate(reductions)}
         self.joint = {slots[r.node, name]: number for number, r in enumerate(reductions)
                       if (r.node, name := r.function.removeprefix("arg")) in slots and name != r.function}  # fmt: skip
@@ -296,13 +309,17 @@ class ReducedRun(SlicedBody):
         """Boxes have the reduced axis first, so that cells are reduced side by side."""
         slots, length = self.operands(values), self.space[-1]
         extents = (length, *self.extents[:-1])
+        if not self.joint and self.is_at_once(slots):
+            evaluate(self.body.inner, slots, {})
+            lines = [np.moveaxis(broadcast_view(slots[r.node], (*extents[1:], length)), -1, 0) for r in self.reductions]
+            return tuple([broadcast_copy(r.total(line), self.space[:-1]) for r, line in zip(self.reductions, lines, strict=True)])
         targets = [r.room(extents) for r in self.reductions]
         for number, argument in self.joint.items():
             targets[number] = targets[argument]
         if not self.is_at_once(slots):
             trim()
         grains = (max(r.grain(length) for r in self.reductions), *[1] * (len(extents) - 1))
-        for first, *cells in slices(extents, grains, 4 * POINTS):
+        for first, *cells in self.slices(slots, extents, grains):
             box = (*cells, first)
             sliced = self.cut(slots, box)
             evaluate(self.body.inner, sliced, {})
@@ -382,6 +399,7 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
     if apart is not None:
         return _over_axes(phase, len(parallel), _compiled(apart, kinds, number, threads), kinds)
     views, varying = compile_views(phase, space, kinds, number)
+    widest = max((kind_of(node).bytes for node in phase.body), default=16)
     if reduces:
         reductions = [NumpyReduction(r.node, r.reduction or "", kinds(r.value)) for r in phase.results]
         body = compile_body(phase.body, [r.node for r in reductions], varying, space, number)
@@ -394,7 +412,7 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
         return _constant_results(phase, space)
     nodes = [r.node for r in phase.results]
     body = compile_body(phase.body, nodes, varying, space, number)
-    run = MappedRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results]).run
+    run = MappedRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results], widest).run
     return compile_kernel(phase, views, space, kinds, number, threads, run)
 
 

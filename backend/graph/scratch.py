@@ -137,9 +137,9 @@ def right_fold(function: str, kind: Kind, items: Size, length: Size, cells: Size
     """Bytes of a right fold on NumPy of `items` items in `cells` cells, each `length` long."""
     if _is_truth(function, kind):
         return length * 8 + items * (6 + kind.bytes)
-    if function == "sub" and not kind.is_complex:
+    if function == "sub":
         return items * (2 * kind.bytes)
-    return cells * (4 * max(kind.bytes, 8))
+    return cells * (4 * max(kind.bytes, 8)) + (items * 2 if function == "lcm" else ZERO)
 
 
 @cell_by_cell
@@ -155,6 +155,8 @@ def scan(op: Operands) -> Size:
         return moved + length * 8 + items * 9
     if function == "sub":
         return moved + items * kind.bytes
+    if function == "lcm" and kind.is_integer:
+        return moved + items * (2 * kind.bytes + 2)
     if function == "div" or FUNCTIONS[function].associative:
         return moved
     return moved + items * (kind.bytes + 24)

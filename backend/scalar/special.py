@@ -63,7 +63,7 @@ def factorial(x: float) -> float:
         return INFINITY if math.floor(x) % 2 or x > -1 else -INFINITY
 
 
-_NEAR_TWO: Final = (
+NEAR_TWO: Final = (
     0.42278433509846713, 0.3224670334241132, -0.0673523010531981, 0.020580808427784546, -0.007385551028673986,
     0.0028905103307415234, -0.001192753911703261, 0.0005096695247430425, -0.00022315475845357939, 9.945751278180853e-05,
     -4.492623673813314e-05, 2.050721277567069e-05, -9.439488275268397e-06, 4.374866789907488e-06, -2.039215753801366e-06,
@@ -92,7 +92,7 @@ def lgamma(x: float) -> float:
 def _near_two(z: float) -> float:
     """lgamma(2 + z) for |z| up to a half."""
     series = 0.0
-    for coefficient in reversed(_NEAR_TWO):
+    for coefficient in reversed(NEAR_TWO):
         series = series * z + coefficient
     return z * series
 

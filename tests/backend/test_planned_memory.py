@@ -94,6 +94,17 @@ def test_no_run_takes_more_than_is_planned(tier: str, monkeypatch: pytest.Monkey
     assert not above, "\n".join(above)
 
 
+@pytest.mark.parametrize("program", ["∨/i×6", "∧/i", "∧/1+i×2", "∧\\i", "-/0J1×f", "!f", "⎕digamma f", "⎕lgamma f", "|f×0J1",
+                                     "f∨g", "f∧g", "-/f", "÷/f", "|/f", "~f>1"])  # fmt: skip
+@pytest.mark.parametrize("size", [8000, 300_000])
+def test_functions_that_numpy_lacks_stay_within_the_plan(program: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RHO_KERNELS", "off")
+    rng = np.random.default_rng(1)
+    inputs = {"f": rng.uniform(0.5, 3, size), "g": rng.uniform(0.5, 3, size), "i": rng.integers(1, 40, size)}
+    planned, used = measured("input f : f64[n]\ninput g : f64[n]\ninput i : i64[n]\noutput r ← " + program, inputs, 2)
+    assert used[-1] <= planned + SLACK
+
+
 @pytest.mark.parametrize("tier", ["off", "always"])
 @pytest.mark.parametrize("program", ["+/,a∘.=b", "⌈/,a∘.-b", "∨/,a∘.=b", "≢⍸,a∘.=b", "+/,⍉a∘.=b", "+/,f∘.×g", "5↑,⍉f∘.+g"])
 def test_a_ravel_of_an_outer_product_is_not_made(program: str, tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,8 +124,9 @@ def test_boxes_do_not_show(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (deferred, numpy_reductions, views):
         monkeypatch.setattr(module, "WHOLE", -1)
     monkeypatch.setattr(phases, "WHOLE", 1)
-    for module, points in ((deferred, 50), (phases, 64), (kernels, 64)):
-        monkeypatch.setattr(module, "POINTS", points)
+    for module, name, points in ((deferred, "POINTS", 50), (phases, "SLICE_BYTES", 512), (phases, "SUM_POINTS", 64),
+                                 (kernels, "POINTS", 64)):  # fmt: skip
+        monkeypatch.setattr(module, name, points)
     for number in range(repeats(100)):
         seed = (SEED * 1_000_003 + number) & 0xFFFFFFFF
         case = drawn(seed, *random.Random(seed).choice([(3, 4), (20, 6), (5, 1), (40, 230)]))

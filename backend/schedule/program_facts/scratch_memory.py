@@ -20,6 +20,7 @@ from ....typechecker.scalars import is_sequential
 from ....typechecker.sizes.polynomials import ZERO, Size, product
 from ....typechecker.sizes.size import minimum, quotient, upper_bound
 from ...graph.phases import (
+    ARGUMENT_REDUCTIONS,
     Affine,
     ApplyNode,
     AxisNode,
@@ -37,7 +38,7 @@ from ...graph.phases import (
 from ...graph.projections import frame_of
 from ...graph.scratch import right_fold
 from ...graph.symbolic_costs import cost_of, upper_bound_of
-from ...scalar.function_table import ROWS
+from ...scalar.function_table import REDUCTIONS, ROWS
 from ..plan.plan import ALIGNMENT, Step, SubPlan, sub_plans
 
 LARGE_SPACE_POINTS: Final = 1 << 18
@@ -68,7 +69,7 @@ def workspace(phase: Structured, number: Callable[[Size], int], scattered: Conta
         if not deferred:
             return lanes + undivided
     each, most = _bytes_per_point(phase, applied, deferred, reduces=reduces)
-    at_once = points if _is_sequential_reduction(phase) else most if points >= SMALL_SPACE_POINTS else most // 4
+    at_once = points if _has_full_slices(phase) else most if points >= SMALL_SPACE_POINTS else most // 4
     return min(points, at_once) * each + lanes + undivided
 
 
@@ -243,19 +244,19 @@ def workspace_bound(phase: Structured, scattered: Container[ValueId] = ()) -> Si
         if not deferred:
             return lanes + undivided
     each, most = _bytes_per_point(phase, applied, deferred, reduces=reduces)
-    return (points if _is_sequential_reduction(phase) else minimum(points, most)) * each + lanes + undivided
+    return (points if _has_full_slices(phase) else minimum(points, most)) * each + lanes + undivided
 
 
-def _is_sequential_reduction(phase: Structured) -> bool:
-    """Does it reduce from the right?  Then slices have all of the reduced axis."""
-    return any(is_sequential(result.reduction or "") for result in phase.results)
+def _has_full_slices(phase: Structured) -> bool:
+    """Do slices have all of the reduced axis, since a reduction of parts does not join?"""
+    return any((result.reduction or "add") not in REDUCTIONS | ARGUMENT_REDUCTIONS for result in phase.results)
 
 
 def _sequential_bytes(phase: Structured) -> Size:
     """Bytes of reductions from the right."""
     total = ZERO
     for result in phase.results:
-        if is_sequential(result.reduction or ""):
+        if is_sequential(result.reduction or "") or result.reduction == "lcm":
             kind = kind_of(phase.body[result.node])
             items = product(upper_bound(axis.size) for axis in phase.axes)
             cells = product(upper_bound(axis.size) for axis in phase.axes[:-1])
