@@ -59,7 +59,8 @@ JOINING = (
     "{{y ← {{{c} : {one} ⋄ {other}}} 0 ⋄ (y×2)-≢x}} 0",
 )  # fmt: skip
 """Values that come from one of several."""
-SIZED = ("(¯1+≢x)", "((≢x)-2)", "(⊃⍋x)", "(0⌈s)", "((≢x)⌊0⌈s)", "0", "(1+≢x)", "((≢x)×≢u)", "(⍳≢b⌿x)", "(≢b⌿v)")
+SIZED = ("(¯1+≢x)", "((≢x)-2)", "(⊃⍋x)", "(0⌈s)", "((≢x)⌊0⌈s)", "0", "(1+≢x)", "((≢x)×≢u)", "(⍳≢b⌿x)", "(≢b⌿v)", "(⍸A>0)",
+         "(⊢/⍸A>0)", "(⍸A>0)[;1]", "(1+(⍸A>0)[;1])")
 
 
 def test_values_that_come_from_one_of_several_have_the_types_that_were_promised() -> None:

@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 
 from ...lang.diagnostics.model import Code, Diagnostic, Label, Severity, Verdict
 from ...lang.syntax.source import Span
-from ..core.arrays import Gather, Indexing, Payload, Reshape, Scalar, ValueId
+from ..core.arrays import Gather, Indexing, Payload, Reshape, Scalar, ValueId, Where
 from ..core.builder import Builder
 from ..diagnostics import show_type
-from ..elements import ArrayType, Kind, integer_range, strong, surely_unwrapped
+from ..elements import ArrayType, Element, Kind, integer_range, strong, surely_unwrapped
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, product, variable
 from ..sizes.size import maximum, minimum, upper_bound
@@ -263,12 +263,20 @@ def select_at(b: Builder, x: Operand, index_position: IndexPosition, index: Oper
         if isinstance(x.static, tuple):
             picked = tuple(x.static[i] for i in places)
             static = picked if position.type.rank else picked[0]
-    type = ArrayType(strong(x.type.element), shape, permuted)
+    type = ArrayType(_element_at(b, x, position, axis), shape, permuted)
     other_indices = {other_axis: other.value for other_axis, other in others.items() if checked and not other.type.rank}
     selected = b.emit(lambda r: Gather(r, x.value, position.value, axis, checked, indexing=indexing,
         other_indices=tuple(other_indices.values()),
                                    axes=tuple(other_indices)), type, span, constant=constant)  # fmt: skip
     return with_static(selected, static, x)
+
+
+def _element_at(b: Builder, x: Operand, position: Operand, axis: int) -> Element:
+    """The element of the cells at a position of an axis; of a column of `⍸m` it is an index of that axis of the mask."""
+    op, column = b.definitions.get(x.value), position.constant if axis == 1 and not position.type.rank else None
+    if isinstance(op, Where) and column is not None and isinstance(column[0], int):
+        return Element(Kind.I64, index_bound=b.types[op.mask].shape[column[0]])
+    return strong(x.type.element)
 
 
 def select_cells(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:

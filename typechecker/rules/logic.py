@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 from ...lang.diagnostics.model import Code, Diagnostic, Severity, Verdict
 from ...lang.syntax.source import Span
@@ -13,6 +14,7 @@ from ..elements import ArrayType, Element, Kind, arithmetic, comparison, integer
 from ..frame_agreement import principal_frame
 from ..scalars import FUNCTIONS
 from ..sizes.polynomials import ONE, ZERO, Size, number, product, variable
+from ..sizes.size import maximum
 from ..values.facts import Operand, TupleOperand, Value
 from .argument_checks import (
     as_bool,
@@ -492,11 +494,9 @@ def where(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         return b.poison(span)
     value, cells = mask.value, x.type.shape
     size = b.mask_size(mask, product(cells), span)
-    if len(cells) == 1:
-        type = ArrayType(Element(Kind.I64, index_bound=cells[0]), (variable(size),))
-        return b.emit(lambda r: Where(r, value, size), type, span)
-    type = ArrayType(Element(Kind.I64), (variable(size), number(len(cells))))
-    return add_origin(b, b.emit(lambda r: Where(r, value, size), type, span), span)
+    element = Element(Kind.I64, index_bound=reduce(maximum, cells))
+    shape = (variable(size),) if len(cells) == 1 else (variable(size), number(len(cells)))
+    return b.emit(lambda r: Where(r, value, size), ArrayType(element, shape), span)
 
 
 def add_origin(b: Builder, x: Operand, span: Span) -> Operand:
