@@ -103,8 +103,17 @@ def _modulus(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
     return t.neg(_times(t, g, slope))
 
 
-def _hypotenuse(t: Terms, x: Operands) -> ValueId:
-    return t.add(_square(t, x[0]), _square(t, x[1]))
+def _of_angle(number: int) -> Rule:
+    """The other leg over the square of the hypotenuse, both as parts of the longer leg, whose square may overflow."""
+
+    def rule(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
+        longer = t.apply("max", t.apply("abs", x[0]), t.apply("abs", x[1]))
+        legs = [t.div(leg, longer) for leg in x]
+        square = t.add(_square(t, legs[0]), _square(t, legs[1]))
+        part = _times(t, g, t.div(t.div(legs[1 - number], square), longer))
+        return t.neg(part) if number else part
+
+    return rule
 
 
 def _binomial(number: int) -> Rule:
@@ -128,9 +137,14 @@ def _sine(t: Terms, x: ValueId, which: int) -> ValueId:
 
 
 def _legs(t: Terms, x: ValueId, *, outside: bool) -> ValueId:
-    """√x²-1 or √1-x² without cancellation."""
-    other = t.sub(x, t.number(1.0, x)) if outside else _one_minus(t, x)
-    return t.apply("sqrt", t.mul(other, _one_plus(t, x)))
+    """√x²-1 of a positive number, without overflow, or √1-x²; both without cancellation."""
+    if outside:
+        return t.mul(t.apply("sqrt", t.sub(x, t.number(1.0, x))), t.apply("sqrt", _one_plus(t, x)))
+    return t.apply("sqrt", t.mul(_one_minus(t, x), _one_plus(t, x)))
+
+
+def _over_legs(t: Terms, x: ValueId) -> ValueId:
+    return t.div(x, _legs(t, x, outside=True))
 
 
 def _converted(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
@@ -172,7 +186,7 @@ CIRCULAR: Final[dict[int, Rule | None]] = {
     -1: lambda t, x, y, g: _divided(t, g, _legs(t, x[0], outside=False)),
     -2: lambda t, x, y, g: t.neg(_divided(t, g, _legs(t, x[0], outside=False))),
     -3: lambda t, x, y, g: _divided(t, g, _one_plus(t, _square(t, x[0]))),
-    -4: lambda t, x, y, g: _times(t, g, t.div(t.apply("abs", x[0]), _legs(t, x[0], outside=True))),
+    -4: lambda t, x, y, g: _times(t, g, _over_legs(t, t.apply("abs", x[0]))),
     -5: lambda t, x, y, g: _divided(t, g, _sine(t, x[0], 4)),
     -6: lambda t, x, y, g: _divided(t, g, _legs(t, x[0], outside=True)),
     -7: lambda t, x, y, g: _divided(t, g, t.mul(_one_minus(t, x[0]), _one_plus(t, x[0]))),
@@ -203,7 +217,7 @@ RULES: Final[dict[str, tuple[Rule | None, ...]]] = {
     "erf": (_bell(1.0),),
     "erfc": (_bell(-1.0),),
     "lgamma": (lambda t, x, y, g: _times(t, g, t.apply("digamma", x[0])),),
-    "expm1": (lambda t, x, y, g: _times(t, g, _one_plus(t, y)),),
+    "expm1": (lambda t, x, y, g: _times(t, g, t.apply("exp", x[0])),),
     "log1p": (lambda t, x, y, g: _divided(t, g, _one_plus(t, x[0])),),
     "convert": (_converted,),
     "convert_checked": (_converted,),
@@ -217,10 +231,7 @@ RULES: Final[dict[str, tuple[Rule | None, ...]]] = {
     "pow": (_base_of_power, _exponent_of_power),
     "log": (_base_of_logarithm, lambda t, x, y, g: _divided(t, g, t.mul(x[1], t.apply("ln", x[0])))),
     "root": (_degree_of_root, lambda t, x, y, g: _times(t, g, t.div(y, t.mul(x[0], x[1])))),
-    "atan2": (
-        lambda t, x, y, g: _times(t, g, t.div(x[1], _hypotenuse(t, x))),
-        lambda t, x, y, g: t.neg(_times(t, g, t.div(x[0], _hypotenuse(t, x)))),
-    ),
+    "atan2": (_of_angle(0), _of_angle(1)),
     "min": (_chosen("le", 0), _chosen("le", 1)),
     "max": (_chosen("ge", 0), _chosen("ge", 1)),
     "residue": (_modulus, lambda t, x, y, g: g),
