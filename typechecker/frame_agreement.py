@@ -7,11 +7,12 @@ E101, whose message names the axes, gives a counterexample, and offers the row-w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from ..lang.diagnostics.model import Code, Edit, Fix, Label
 from ..lang.syntax.source import Span
 from .diagnostics import SourceNames, show_type
+from .elements import Kind
 from .proof.obligations import Obligation, Relation, SizeFact
 from .sizes.polynomials import ONE, Size
 from .values.facts import Operand
@@ -95,6 +96,7 @@ def _obligation(
     labels = tuple(Label(b.span_of(x), show_type(x.type)) for x in (first, second))
     notes, fixes = hints(b, args[principal], frames[principal], args[i], frames[i], span)
     meant = tuple([fix for x in (first, second) if (fix := _one_character(b, x)) is not None])
+    meant = meant or _rows_compared(b, first, second, span)
     return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E101, span, message, labels, notes, fixes, meant)
 
 
@@ -105,6 +107,28 @@ def _one_character(b: FrameContext, x: Operand) -> Fix | None:
     if x.type.shape != (ONE,) or len(text) != 3 or text[0] != '"' or text[-1] != '"' or text[1] == "'":
         return None
     return Fix(f"write `'{text[1]}'`, one character: `{text}` is a vector of one", (Edit(at, f"'{text[1]}'"),))
+
+
+_MATCHES: Final = {"=": "≡", "≠": "≢"}
+
+
+def _rows_compared(b: FrameContext, left: Operand, right: Operand, span: Span) -> tuple[Fix, ...]:
+    """The fix of `pay = "CASH"` for a table of text: each row compared with the text, filled with blanks to a row's width."""
+    table, word = (left, right) if left.type.rank == 2 else (right, left)
+    at, width = b.span_of(word), str(table.type.shape[-1])
+    written, length = b.text(at), word.type.shape[0].constant if word.type.rank == 1 else None
+    if table.type.element.kind is not Kind.CHAR or b.text(span) not in _MATCHES or written[:1] not in ("'", '"'):
+        return ()
+    if written.count(written[0]) != 2 or written[-1] != written[0] or length is None or not width.isalnum():
+        return ()
+    if width.isdigit() and int(width) < length:
+        return ()
+    filled = written if width == str(length) else f"{width if width.isdigit() else f'({width}⌈{length})'}↑{written}"
+    filled = filled if word is right or filled is written else f"({filled})"
+    text = f"{_MATCHES[b.text(span)]}⍤1 ⊢"
+    shown = [_short_text(b, table) or "…", text, filled]
+    title = f"compare each row with the text: `{' '.join(shown if word is right else reversed(shown))}`"
+    return (Fix(title, (Edit(span, text), Edit(at, filled))),)
 
 
 def hints(
