@@ -100,6 +100,9 @@ def words_of(
     address: int, blocks: Sequence[ArgumentBlock], helpers: int, duration: float, loops: Sequence[TaskLoop] = ()
 ) -> list[int]:  # fmt: skip
     """The words of a launch of the kernel at `address`: a task for each block, or for each range of all `loops`."""
+    tasks = prod([len(loop.starts) for loop in loops]) if loops else len(blocks)
+    if loops and tasks == 1:  # no block is made for a single task
+        blocks, loops = [*blocks_of(blocks[0], loops)], ()
     width = len(blocks[0].words)
     words: list[int] = []
     relocations: list[int] = []
@@ -111,7 +114,6 @@ def words_of(
                 words[start + slot] = ahead
             else:
                 relocations += (start + slot, number, ahead)
-    tasks = prod([len(loop.starts) for loop in loops]) if loops else len(blocks)
     head = [address, tasks, width, helpers, int(duration), int(duration >= UNLOCKED_NANOSECONDS)]
     cut = [word for loop in reversed(loops) for word in loop.words()]
     return [*head, len(loops), len(relocations) // 3, *relocations, *cut, *words]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
 from math import prod
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
@@ -51,6 +51,9 @@ from .parallel_for import (
     task_split_of,
 )
 from .views import DTYPES, NumArray, common_stride, start_of
+
+if TYPE_CHECKING:
+    from ..codegen.llvm_builder import IrBuilder
 
 # ---------------------------------------------------------------------------------------------------- strided copy
 
@@ -134,9 +137,11 @@ def prepare_copy(target: NumArray, source: NumArray, threads: int, *, streams: b
     stores = StoreMode.STREAMED if streams and rows_aligned and target.nbytes >= STREAMING_BYTES else StoreMode.PLAIN
     from ..lower.rows import KernelCode
 
+    duration = target.nbytes * _NANOSECONDS_A_BYTE
+    if len(nest.sizes) == 2 and inner[0] == target.itemsize:
+        return _prepare_transpose(nest, kind, duration)
     body = Body((ReadNode(0, kind),), (BodyResult((0,), kind, None),))
     kernel = build_kernel(body, replace(nest, strides=(inner,)), [kind], stores)
-    duration = target.nbytes * _NANOSECONDS_A_BYTE
     read_at, written_at = 2 * kernel.axes, 3 * kernel.axes + 1
     words = (*nest.sizes, *[0] * kernel.axes, 0, *inner, 0, *outer[:-1], 0)
     moves = [[(read_at, a, 0), (written_at, b, 0)] for a, b in zip(inner, outer, strict=True)]
@@ -150,9 +155,95 @@ def _cuts(nest: LoopOrder, item: int, duration: float, threads: int) -> TaskSpli
     across = [loop for loop, step in enumerate(read[:-1]) if abs(step) == item] if abs(read[-1]) > item else []
     if not across:
         return task_split_of(nest, WorkEstimate(duration, threads, SplitReduction.NONE))
-    rows = min(nest.sizes[across[0]], _TILE_ROWS)
+    rows = min(nest.sizes[across[0]], max(_TILE_ROWS, _TILE_ITEMS // nest.sizes[-1]))
     cuts = TaskSplit.none(nest.sizes).cut(across[0], range(0, nest.sizes[across[0]], rows))
     return cuts.cut(len(read) - 1, range(0, nest.sizes[-1], max(_TILE_ITEMS // rows // ALIGNMENT, 1) * ALIGNMENT))
+
+
+@dataclass(frozen=True, slots=True)
+class TileTranspose:
+    """A kernel that transposes a matrix of items in square tiles, which are in registers meanwhile, and the rest item by item.
+
+    Argument block: rows and columns of the target; the first of both, which only tasks need; address and column stride of the
+    source, whose columns are contiguous; address and row stride of the target, whose rows are contiguous."""
+
+    kind: Kind
+
+    @staticmethod
+    def side_of(kind: Kind) -> int:
+        """The rows and columns of a tile."""
+        return 16 if kind.bytes == 1 else 8
+
+    def text(self) -> str:
+        from ..codegen.llvm_builder import IrBuilder, function_text
+        from ..codegen.llvm_scalars import STORED
+
+        w, item, side, stored = IrBuilder(), self.kind.bytes, self.side_of(self.kind), STORED[self.kind]
+        w.label("start")
+        words = []
+        for operand in range(8):
+            address = w.let(f"getelementptr i64, ptr %words, i64 {operand}")
+            words.append(w.let(f"load {'ptr' if operand in (4, 6) else 'i64'}, ptr {address}, align 8"))
+        rows, columns, _, _, source, source_step, target, target_step = words
+
+        def read_from(row: str, column: str) -> str:
+            return w.at(source, w.word("add", w.word("mul", row, item), w.word("mul", column, source_step)))
+
+        def write_to(row: str, column: str) -> str:
+            return w.at(target, w.word("add", w.word("mul", row, target_step), w.word("mul", column, item)))
+
+        def one_by_one(first_row: str, last_row: str, first_column: str, last_column: str) -> None:
+            outer = w.begin(first_row, last_row)
+            inner = w.begin(first_column, last_column)
+            value = w.let(f"load {stored}, ptr {read_from(outer.index, inner.index)}, align {item}")
+            w.do(f"store {stored} {value}, ptr {write_to(outer.index, inner.index)}, align {item}")
+            w.end(inner)
+            w.end(outer)
+
+        whole_rows, whole_columns = w.word("and", rows, -side), w.word("and", columns, -side)
+        type = f"<{side} x {stored}>"
+        outer = w.begin(0, whole_rows, side)
+        inner = w.begin(0, whole_columns, side)
+        address, lines = read_from(outer.index, inner.index), list[str]()
+        for _ in range(side):
+            lines.append(w.let(f"load {type}, ptr {address}, align {item}"))
+            address = w.at(address, source_step)
+        address = write_to(outer.index, inner.index)
+        for line in _transposed(w, type, lines):
+            w.do(f"store {type} {line}, ptr {address}, align {item}")
+            address = w.at(address, target_step)
+        w.end(inner)
+        w.end(outer)
+        one_by_one("0", whole_rows, whole_columns, columns)
+        one_by_one(whole_rows, rows, "0", columns)
+        w.do("ret i64 0")
+        return function_text(w, ["entry:", "  br label %start", *w.lines])
+
+
+def _transposed(w: IrBuilder, type: str, lines: list[str]) -> list[str]:
+    """Writes the transpose of a square of vectors by swapping neighbours, then pairs, and so on; returns its lines."""
+    side, step = len(lines), 1
+    while step < side:
+        for low in (line for line in range(side) if not line & step):
+            pair = f"{type} {lines[low]}, {type} {lines[low + step]}"
+            for line, ahead in ((low, 0), (low + step, step)):
+                order = [side + lane - step + ahead if lane & step else lane + ahead for lane in range(side)]
+                lines[line] = w.let(f"shufflevector {pair}, <{side} x i32> <{', '.join(f'i32 {lane}' for lane in order)}>")
+        step *= 2
+    return lines
+
+
+def _prepare_transpose(nest: LoopOrder, kind: Kind, duration: float) -> TemplateKernel:
+    """The transposition of a matrix: tasks are tiles whose lines stay in the nearest caches."""
+    ((target_step, _), (_, source_step)), (rows, columns) = nest.strides, nest.sizes
+    height = min(rows, max(_TILE_ROWS, _TILE_ITEMS // columns // _TILE_ROWS * _TILE_ROWS))
+    width = max(_TILE_ITEMS // height // ALIGNMENT, 1) * ALIGNMENT
+    block = ArgumentBlock((rows, columns, 0, 0, 0, source_step, 0, target_step), [(4, (0, 0)), (6, (1, 0))])
+    loops = [
+        TaskLoop(rows, range(0, rows, height), 0, 2, ((4, kind.bytes, 0), (6, target_step, 0))),
+        TaskLoop(columns, range(0, columns, width), 1, 3, ((4, source_step, 0), (6, kind.bytes, 0))),
+    ]
+    return TemplateKernel(TileTranspose(kind), block, loops, duration)
 
 
 def concatenate(parts: Sequence[NumArray], axis: int, threads: int) -> NumArray:
