@@ -70,7 +70,7 @@ CASES = [(text, exact, x) for text, exact, points in TABLE for x in points]
 
 @pytest.mark.parametrize(("text", "exact", "points"), TABLE, ids=[text for text, _, _ in TABLE])
 def test_a_derivative_is_exact_to_rounding(text: str, exact: Exact, points: tuple[float, ...]) -> None:
-    mp.mp.dps = 100 if "!" in text else 450
+    mp.mp.dps = 100 if "!" in text or "gamma" in text else 450
     found = rho.compile(f"{{{{{text}}}∂⍵}}¨")(np.array(points))
     steps = [mp.mpf(10) ** -40 * abs(x or 1) for x in points]
     expected = [float(mp.diff(exact, mp.mpf(x), h=step)) for x, step in zip(points, steps, strict=True)]

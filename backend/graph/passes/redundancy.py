@@ -32,7 +32,7 @@ from ..phases import (
 from ..traverse import all_phases, defines, operands, rename_operands, results, sizes, subgraphs, with_subgraphs
 from .fusion import is_cheap
 from .rewriting import deduplicate, is_view, node_key, phase_may_fail
-from .usage import Liveness, liveness_of
+from .usage import LivePhases, liveness_of
 
 # -------------------------------------------------------------------------------------- common subexpressions
 
@@ -130,7 +130,7 @@ def drop_unread(graph: Graph) -> Graph:
 
 @dataclass(frozen=True, slots=True)
 class _Dropping:
-    live: Liveness
+    live: LivePhases
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         return tuple(self.prune(phase) for phase in phases if phase.id in self.live.runs)

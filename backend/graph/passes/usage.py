@@ -58,18 +58,18 @@ class Quantities:
 
 
 @dataclass(frozen=True, slots=True)
-class Liveness:
+class LivePhases:
     """The phases that run, and the values that these mention."""
 
     runs: Set[PhaseId]
     mentioned: Set[ValueId]
 
 
-def liveness_of(graph: Graph) -> Liveness:
+def liveness_of(graph: Graph) -> LivePhases:
     """What the outputs, prints, guards and possible failures of a program need."""
     walk = _LivenessWalk(graph)
     walk.phases(graph.phases, {}, live=True)
-    return Liveness(walk.running, walk.mentioned)
+    return LivePhases(walk.running, walk.mentioned)
 
 
 _latest: tuple[Graph, Quantities] | None = None
