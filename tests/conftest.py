@@ -1,29 +1,26 @@
-"""Tests keep no verdicts in the user's cache, and their kernels in a folder of the session, which workers of pytest-xdist and
-processes that tests start share.  What they draw follows from the commit (`share`, hypothesis too).
+"""Tests keep no verdicts in the user's cache, and their kernels and temporary files in a folder of the session, which workers of
+pytest-xdist and processes that tests start share.  What they draw follows from the commit (`share`, hypothesis too).
 
 A stage of a planner that fails is left out for users and an error here (RHO_STAGES).  Large tables (TABLES) and tests that take
 long (LONG) are most of what tests take: a run draws a part of them, and all with RHO_SHARE=1 (`.ci/nightly`) and of a test that
 is named.  Processes that tests start find their modules compiled (`__pycache__`), whatever the shell that started the tests
 says: reading them costs a third of compiling them."""
 
-import atexit
 import os
-import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Generator
 from typing import Any
 
 import pluggy
 import pytest
+import session_folder
 from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
 from share import SEED, SHARE, again, is_drawn
 
 os.environ["RHO_VERDICTS"] = "off"
 if "PYTEST_XDIST_WORKER" not in os.environ:
-    os.environ["RHO_KERNEL_CACHE"] = tempfile.mkdtemp(prefix="rho-kernels-of-tests-")
-    atexit.register(shutil.rmtree, os.environ["RHO_KERNEL_CACHE"], ignore_errors=True)
+    os.environ["RHO_KERNEL_CACHE"] = str(session_folder.begin() / "kernels")
 os.environ["RHO_STAGES"] = "strict"
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

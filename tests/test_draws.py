@@ -1,6 +1,7 @@
 """What a run draws follows from its seed alone, and a failing draw says how to run it again."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -26,12 +27,12 @@ def test_sought(number):
 """
 
 
-def run(*words: str, cwd: Path = TESTS, **environment: str) -> str:
+def run(*words: str, cwd: Path = TESTS, codes: tuple[int, ...] = (0, 1), **environment: str) -> str:
     known = {name: text for name, text in os.environ.items() if not name.startswith(("RHO_SEED", "RHO_SHARE", "PYTEST_"))}
     known["PYTHONPATH"] = os.pathsep.join([str(TESTS / "harness"), str(TESTS), known.get("PYTHONPATH", "")])
     known |= environment
     ended = subprocess.run([sys.executable, *words], cwd=cwd, env=known, capture_output=True, text=True, check=False)
-    assert ended.returncode in (0, 1), ended.stderr
+    assert ended.returncode in codes, ended.stderr
     return ended.stdout
 
 
@@ -89,3 +90,28 @@ def test_a_quick_run_takes_others_each_time(tmp_path: Path) -> None:
     assert all(5 <= count <= 30 for count in quick)
     assert run(*tests, "-q", "test_many.py", cwd=tmp_path).count("::") == 90
     assert run(*tests, "-q", "--quick", "test_many.py", cwd=tmp_path, RHO_SHARE="1").count("::") == 90
+
+
+LEAVING = """
+import os, tempfile
+
+def test_leaving():
+    os.close(tempfile.mkstemp(prefix="left-")[0])
+    tempfile.mkdtemp()
+    if os.environ.get("KILLED"):
+        os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_session_leaves_nothing_temporary(tmp_path: Path) -> None:
+    """Nor does one that is killed, once another has begun."""
+    (tmp_path / "test_leaving.py").write_text(LEAVING)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    tests = ("-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", "-n0", "--rootdir", ".", "-c", os.devnull)
+    words = (*tests, "test_leaving.py")
+    run(*words, cwd=tmp_path, TMPDIR=str(temporary), KILLED="1", codes=(-signal.SIGKILL,))
+    assert len(list(temporary.glob("rho-tests-*/left-*"))) == 1
+    for _ in range(2):
+        assert "1 passed" in run(*words, cwd=tmp_path, TMPDIR=str(temporary))
+        assert list(temporary.iterdir()) == []
