@@ -1,4 +1,5 @@
-"""Tests passes on random programs that they change, against NumPy: `python tests/harness/each_pass.py NAME COUNT [SEED]`.
+"""Tests passes on random programs that they change, against NumPy: `python tests/harness/each_pass.py NAME COUNT [SEED]`, or
+`every COUNT [SEED]` until each pass has changed so many, where a program counts for every pass that changed it.
 
 Each program has a pattern that the pass rewrites (`patterns`) among random expressions (`drawing`); the graph is verified after
 every pass (`stepping`), and the values of runs are compared.  Without arguments the names of the passes are printed.
@@ -87,20 +88,35 @@ def trials(name: str, seeds: Iterable[int]) -> Iterator[tuple[int, Trial]]:
                 yield seed, Trial(drawing.text, drawing.inputs, frozenset(), f"{type(failure).__name__}: {failure}")
 
 
+def rarest(count: int, seed: int, batch: int = 50) -> Iterator[tuple[str, int, Trial]]:
+    """Trials of the pass that has changed the fewest programs, in batches, until each has changed `count`."""
+    changed, next_seed = Counter[str](), Counter[str]()
+    while changed[name := min(NAMES, key=changed.__getitem__)] < count:
+        first = seed + next_seed[name]
+        next_seed[name] += batch
+        for at, trial in trials(name, range(first, first + batch)):
+            changed.update(trial.changed)
+            yield name, at, trial
+
+
 def main(name: str, count: int, seed: int) -> None:
-    changed, wrong, began = Counter[str](), 0, time.monotonic()
-    for at, trial in trials(name, range(seed, seed + count)):
+    changed, wrong, tried, began = Counter[str](), 0, 0, time.process_time()
+    one_name = ((name, at, trial) for at, trial in trials(name, range(seed, seed + count)))
+    for drawn_for, at, trial in rarest(count, seed) if name == "every" else one_name:
         changed.update(trial.changed)
+        tried += 1
         if trial.problem:
             wrong += 1
-            print(f"--- {name!r} {at}\n{trial.text}{trial.inputs}\n{trial.problem}", flush=True)
-    seconds = time.monotonic() - began
-    by = changed[name] if name in NAMES else dict(changed)
-    print(f"{name or 'any'}: {count} tried, changed by it: {by}, {wrong} wrong, {seconds:.0f} s", flush=True)
+            print(f"--- {drawn_for!r} {at}\n{trial.text}{trial.inputs}\n{trial.problem}", flush=True)
+        if tried % 5_000 == 0:
+            print(f"after {tried:,}: at least {min(changed[one] for one in NAMES):,} of each", flush=True)
+    by = changed[name] if name in NAMES else {one: changed[one] for one in NAMES}
+    seconds = time.process_time() - began
+    print(f"{name or 'any'}: {tried} tried, changed by it: {by}, {wrong} wrong, {seconds:.0f} s of processor time", flush=True)
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 3:
-        print("\n".join(NAMES))
+        print("\n".join(NAMES), MIXED, "every", sep="\n")
     else:
         main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 0)

@@ -31,7 +31,7 @@ from ..solution import Answer, BoundCertificate, Schedule, Status
 from ..timeline.serial_sgs import FOREVER, ScheduleDecoder, decisions_of
 from .instance_transformations import unrolled
 from .list_scheduling import within_limits
-from .local_search import MODE_TEMPERATURES, ROW_TEMPERATURES, SEED, SearchObjective, anneal, repartition_moves
+from .local_search import ROW_TEMPERATURES, SEED, SearchObjective, anneal, repartition_moves
 from .mode_enumeration import candidate_modes
 from .portfolio import Z3, bound_is_confirmed, plan_problem
 from .primal_heuristics import ANNEALING, FULL_MOVES_PHASES, fewer_syncs
@@ -42,8 +42,9 @@ from .strategy import DEFAULT, MOST_DEVICES, MOST_EXACT, Budget, StrategyFailure
 TIES: Final = 500_000
 """Solver steps for breaking ties by fewer syncs where syncs are no objective."""
 MOST_TIED: Final = 20
-HEATS: Final = (MODE_TEMPERATURES, ROW_TEMPERATURES, MODE_TEMPERATURES, ROW_TEMPERATURES)
-"""Temperatures of the runs of annealing for energy and throughput."""
+WIDE_TEMPERATURES: Final = (0.4, 0.001)
+HEATS: Final = (WIDE_TEMPERATURES, WIDE_TEMPERATURES, WIDE_TEMPERATURES, ROW_TEMPERATURES)
+"""Temperatures of the runs of annealing for energy and throughput, whose minima lie further apart than those of the makespan."""
 GENERATED: Final = SourceLine(0, "")
 
 
@@ -208,7 +209,9 @@ def _anneal(state: _ObjectiveState, objective: Objective, reached: Sequence[tupl
     latest = min([deadline, *(most for other, most in reached if other is Objective.LATENCY)])
 
     def worth(schedule: Schedule) -> int | None:
-        allowed = all(exact_objective_value(problem, schedule, other) <= most for other, most in reached)
+        allowed = all(
+            exact_objective_value(problem, schedule, other) <= most for other, most in reached if other is not Objective.LATENCY
+        )
         return exact_objective_value(problem, schedule, objective) if allowed else None
 
     moves = state.budget.moves * FULL_MOVES_PHASES // max(FULL_MOVES_PHASES, count) // 2

@@ -92,13 +92,19 @@ MODE_TEMPERATURES: Final[Temperatures] = (0.1, 0.002)
 ROW_TEMPERATURES: Final[Temperatures] = (0.02, 0.0003)
 """The same for moves of rows, from a start whose cuts are nearly right."""
 ROW_MOVE_SHARE: Final = 0.6
+LATENESS_PRICE: Final = 2
+LATEST: Final = 2
+"""Times the deadline: the end of a schedule that is no step of the search."""
 INFEASIBLE_VALUE: Final = 1 << 128
 """More than the value of any schedule."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchObjective:
-    """A function to minimise instead of the makespan, of schedules that end by `deadline`; its value None: not allowed."""
+    """A function to minimise instead of the makespan, of schedules that end by `deadline`; its value None: not allowed.
+
+    Later schedules are steps of the search, at `LATENESS_PRICE` times their relative lateness: those in time are often no
+    neighbours of each other."""
 
     value: Callable[[Schedule], int | None]
     deadline: int = FOREVER
@@ -126,8 +132,9 @@ def anneal(
     for p, earlier in enumerate(decoder.before):
         for q in earlier:
             after[q].add(p)
-    first = value = _value(decoder, start, INFEASIBLE_VALUE, aim)
-    current, best, best_value = start, start, value
+    value, late = _value(decoder, start, INFEASIBLE_VALUE, aim)
+    first = best_value = INFEASIBLE_VALUE if late else value
+    current, best = start, start
     hot, cold, warm = _temperatures(value, heat)
     cooling = (cold / hot) ** (1.0 / max(1, moves))
     for _ in range(moves):
@@ -139,13 +146,13 @@ def anneal(
         else:
             trial = _move(random, current, choices, open_phases, decoder.before, after)
         most = value + int(-warm * log(1.0 - random.random()))
-        trial_value = _value(decoder, trial, most, aim)
+        trial_value, late = _value(decoder, trial, most, aim)
         if trial_value > most:
             continue
         if value >= INFEASIBLE_VALUE > trial_value:
             hot, cold, warm = _temperatures(trial_value, heat)
         current, value = trial, trial_value
-        if trial_value < best_value:
+        if trial_value < best_value and not late:
             best, best_value = trial, trial_value
             if trial_value <= goal:
                 break
@@ -158,19 +165,21 @@ def _temperatures(value: int, heat: Temperatures) -> tuple[float, float, float]:
     return max(1.0, scale * heat[0]), max(0.05, scale * heat[1]), max(1.0, scale * heat[0])
 
 
-def _value(decoder: ScheduleDecoder, decisions: Decisions, limit: int, aim: SearchObjective | None) -> int:
-    """The makespan if it is within `limit`, or the value of the objective; of infeasible decisions the larger the fewer phases
-    could be scheduled."""
+def _value(decoder: ScheduleDecoder, decisions: Decisions, limit: int, aim: SearchObjective | None) -> tuple[int, bool]:
+    """The makespan if it is within `limit`, or the value of the objective, and whether the deadline is missed; of infeasible
+    decisions the larger the fewer phases could be scheduled."""
     constraints = decoder.constraints
     if constraints.machines is not None and len({d for mode in decisions.modes for d, _ in mode}) > constraints.machines:
-        return 2 * INFEASIBLE_VALUE
-    layout = decoder.try_decode(decisions, limit if aim is None else aim.deadline)
+        return 2 * INFEASIBLE_VALUE, False
+    layout = decoder.try_decode(decisions, limit if aim is None else LATEST * aim.deadline)
     if isinstance(layout, Infeasible):
-        return INFEASIBLE_VALUE + (len(decisions.modes) - layout.scheduled_phases if layout.device != -2 else 0)
+        return INFEASIBLE_VALUE + (len(decisions.modes) - layout.scheduled_phases if layout.device != -2 else 0), False
     if aim is None:
-        return layout.makespan
-    worth = aim.value(layout.schedule()) if layout.makespan <= aim.deadline else None
-    return INFEASIBLE_VALUE if worth is None else worth
+        return layout.makespan, False
+    worth, lateness = aim.value(layout.schedule()), max(0, layout.makespan - aim.deadline)
+    if worth is None:
+        return INFEASIBLE_VALUE, False
+    return worth + LATENESS_PRICE * worth * lateness // max(1, aim.deadline), lateness > 0
 
 
 def _move(
