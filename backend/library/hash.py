@@ -17,7 +17,7 @@ from ..cpu.views import NumArray
 from ..graph.scratch import QUERIES, TABLE_QUERIES
 from ..jit.compiler import vector_bytes
 from ..jit.tiering import PIECES_NANOSECONDS as PARALLEL
-from ..vm.run_state import pooled_empty
+from ..vm.run_state import pooled_empty, reshaped
 
 if TYPE_CHECKING:
     from ..codegen.llvm_builder import IrBuilder
@@ -727,7 +727,7 @@ def first_positions(table: NumArray, words: NumArray, threads: int = 1, bounds: 
         return _looked_up(table, words, values, threads)
     indices = positions(table.astype(np.int64, copy=False), words.reshape(-1).astype(np.int64, copy=False), threads)
     if indices is not None:
-        return indices.reshape(words.shape)
+        return reshaped(indices, words.shape)
     order = stable_order(table)
     ordered = table[order]
     flat = words.reshape(-1)
@@ -742,7 +742,7 @@ def first_positions(table: NumArray, words: NumArray, threads: int = 1, bounds: 
             places = np.searchsorted(ordered, wanted)
         np.minimum(places, count - 1, out=places)
         result[start : start + QUERIES] = np.where(ordered[places] == wanted, order[places], count)
-    return result.reshape(words.shape)
+    return reshaped(result, words.shape)
 
 
 def _table_range(table: NumArray, words: NumArray, bounds: Bounds) -> ValueRange | None:
@@ -760,7 +760,7 @@ def _looked_up(table: NumArray, words: NumArray, values: ValueRange, threads: in
         _run_on_table(kernels[0], table, values, first, first, count)
         team = _team(flat, threads)
         _run_on_table(kernels[1], flat, values, first, result, len(flat), _PIECES * team if team > 1 else 1, team)
-        return result.reshape(words.shape)
+        return reshaped(result, words.shape)
     for stop in range(count, 0, -TABLE_QUERIES):  # from the end, so that the first of equal words is written last
         start = max(stop - TABLE_QUERIES, 0)
         first[_from_zero(table[start:stop], low)[::-1]] = np.arange(stop - 1, start - 1, -1, dtype=first.dtype)
@@ -770,7 +770,7 @@ def _looked_up(table: NumArray, words: NumArray, values: ValueRange, threads: in
         wanted -= low
         wanted[outside] = slots
         result[start : start + TABLE_QUERIES] = first[wanted]
-    return result.reshape(words.shape)
+    return reshaped(result, words.shape)
 
 
 def members(table: NumArray, words: NumArray, threads: int = 1, bounds: Bounds = UNBOUNDED) -> NumArray:
@@ -780,19 +780,21 @@ def members(table: NumArray, words: NumArray, threads: int = 1, bounds: Bounds =
     if values is not None:
         kernels = _table_kernels((TableForm.SEEN, table), (TableForm.MEMBER, flat))
         if kernels is not None:
-            marks, result = np.zeros(values.slots + 1, np.uint8), np.empty(len(flat), np.bool_)
+            marks = np.zeros(values.slots + 1, np.uint8)
+            result: NumArray = pooled_empty(flat.shape, np.dtype(np.bool_))
             _run_on_table(kernels[0], table, values, marks, marks, len(table))
             marks[values.slots] = 0
             team = _team(flat, threads)
             _run_on_table(kernels[1], flat, values, marks, result, len(flat), _PIECES * team if team > 1 else 1, team)
-            return result.reshape(words.shape)
+            return reshaped(result, words.shape)
     return np.asarray(first_positions(table, words, threads, bounds) < len(table))
 
 
 def first_of_values(words: NumArray, bounds: Bounds = UNBOUNDED) -> NumArray:
     """Returns for each item of a vector of integers or bools whether it is the first of those equal to it."""
     count = len(words)
-    result = np.ones(count, np.bool_)
+    result: NumArray = pooled_empty((count,), np.dtype(np.bool_))
+    result[...] = True
     if count < 2:
         return result
     values = value_range(words, 4 * count + 1025, bounds)

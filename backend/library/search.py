@@ -40,7 +40,7 @@ from ..graph.projections import frame_of
 from ..graph.scratch import QUERIES
 from ..jit.tiering import PIECES_NANOSECONDS, pieces
 from ..vm.backend_interface import Types
-from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES, pooled_empty
+from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES, pooled_empty, reshaped
 from ..vm.specialization import NotSpecializable, Specialization, specialize_structured
 from .hash import (
     UNBOUNDED,
@@ -159,7 +159,7 @@ def _positions(table: NumArray, arg: NumArray, threads: int, bounds: Bounds) -> 
     indices = first_positions(words, wanted, threads, bounds)
     if lost is not None:
         indices[lost] = total
-    indices = indices.reshape(count, queries)
+    indices = reshaped(indices, (count, queries))
     if many:
         indices = np.where(indices == total, height, indices - np.arange(count)[:, np.newaxis] * height)
     return indices
@@ -203,7 +203,7 @@ def index_of(call: OperationCall, arrays: Arrays) -> Arrays:
         return call.unbatched(np.full((len(arg), *frame), height, np.int64))
     rows = arg.reshape(len(arg), math.prod(frame), math.prod(cell))
     indices = _positions(table.reshape(len(table), height, math.prod(cell)), rows, call.threads, call.bounds(0))
-    return call.unbatched(indices.reshape(len(arg), *frame))
+    return call.unbatched(reshaped(indices, (len(arg), *frame)))
 
 
 def member_of(call: OperationCall, arrays: Arrays) -> Arrays:
@@ -216,7 +216,7 @@ def member_of(call: OperationCall, arrays: Arrays) -> Arrays:
     queries = arg.reshape(len(arg), math.prod(arg.shape[1:]), 1)
     if len(arg) == 1 and table.dtype.kind in "biu" and arg.dtype.kind in "biu":
         words, wanted, _ = _pair_words(table.reshape(size, 1), queries[0])
-        return call.unbatched(members(words, wanted, call.threads, call.bounds(1)).reshape(arg.shape))
+        return call.unbatched(reshaped(members(words, wanted, call.threads, call.bounds(1)), arg.shape))
     indices = _positions(table.reshape(len(table), size, 1), queries, call.threads, call.bounds(1))
     return call.unbatched((indices < size).reshape(arg.shape))
 
@@ -237,7 +237,7 @@ def first_occurrence(call: OperationCall, arrays: Arrays) -> Arrays:
     result = first_of_values(words, bounds)
     if lost is not None:
         result |= lost
-    return call.unbatched(result.reshape(count, height))
+    return call.unbatched(reshaped(result, (count, height)))
 
 
 # -------------------------------------------------------------------------------- search among bounds

@@ -25,7 +25,7 @@ from ..graph.projections import needed_positions
 from ..graph.scratch import SORT_BLOCK
 from ..jit import tiering
 from ..jit.compiler import LruCache, MachineCode, address_of, vector_bytes
-from ..vm.run_state import pooled_empty, trim
+from ..vm.run_state import pooled_empty, reshaped, trim
 from ..vm.runtime import numpy_functions
 from .hash import (
     UNBOUNDED,
@@ -620,7 +620,7 @@ def _grade(call: OperationCall, *arrays: NumArray) -> Arrays:
         rows = call.batched(arrays)[0] if call.rank else arrays[0]
         grades = graded(rows, call.operand_kind(0), descending, call.threads, call.bounds(0))
         if grades is not None:
-            return (grades.reshape(arrays[0].shape),)
+            return (reshaped(grades, arrays[0].shape),)
     if wanted == (0, 0):
         shape = call.context.shape(call.phase.results[0])
         return (np.ndarray(shape, np.int64, bytes(8), 0, (0,) * len(shape)),)

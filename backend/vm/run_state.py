@@ -121,11 +121,12 @@ def _new_pooled(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     return array
 
 
-def reshaped(array: Any, shape: tuple[int, ...]) -> Any:
+def reshaped(array: Any, shape: tuple[int, ...]) -> ndarray[Any, Any]:
     """An array that nobody else has, with another shape; unlike a view of it, one that has its buffer may be given away."""
     if type(array.base) is PooledBuffer and array.nbytes == array.base.nbytes and array.flags.c_contiguous:
         return ndarray(shape, array.dtype, array.base)
-    return array if array.shape == shape else array.reshape(shape)
+    result: ndarray[Any, Any] = array if array.shape == shape else array.reshape(shape)
+    return result
 
 
 def _take_free(size: int) -> _MemoryBlock | None:
