@@ -100,7 +100,7 @@ MOST_PREPARED: Final = 256
 """How many combinations of argument types one function keeps prepared; the oldest is dropped first."""
 _LOCK: Final = processes.lock()
 _NAME: Final = "<rho.compile>"
-_DIFFERENTIATED: Final = "∆differentiated"
+_DIFFERENTIATED: Final = "∆f"
 _ENDING: Final = (
     "Python is ending and loads no more modules: a compiled function takes no arguments of new types or shapes now; "
     "call it before the end, or in a function given to atexit.register"
@@ -240,6 +240,10 @@ class Function(Generic[R]):
     def _prepare_shared(self, key: ArgumentKey, arrays: list[np.ndarray[Any, Any]]) -> _PreparedCall:
         names = _ARGUMENT_NAMES[len(arrays) - 1 :]
         types = tuple((as_array(array, names[position])[1], array.shape) for position, array in enumerate(arrays))
+        if f"{_DIFFERENTIATED} ← " in self.text and not types[-1][0].is_float:
+            message = f"{names[len(types) - 1]} has elements of type {types[-1][0].value}, and only f32 and f64 have a gradient"
+            note = "give floats, as by `numpy.asarray(x, float)`"
+            raise Rejected([Diagnostic(Code.E630, message, Span(_NAME, 0, len(self.text)), notes=(note,))])
         ready = self._prepare(types)
         with _LOCK:
             shared = self._prepared_calls.setdefault(key, ready)

@@ -40,3 +40,13 @@ def test_a_wrong_function_is_refused() -> None:
         rho.grad("{⍵*2}")(X)
     with pytest.raises(RhoError, match="E630"):
         rho.grad("{+/⍵}")(np.arange(3))
+
+
+@pytest.mark.parametrize("x", [[1, 2, 3], np.array([1j]), 3, "abc", [True]])
+def test_what_has_no_gradient_is_named_as_an_argument(x: object) -> None:
+    calls = ((rho.grad("{+/⍵*2}"), (x,), "the argument"), (rho.value_and_grad("{+/⍺×⍵*2}"), (1.5, x), "the right argument"))
+    for function, given, name in calls:
+        with pytest.raises(rho.Rejected, match=f"E630.*: {name} has elements of type .*, and only f32 and f64") as caught:
+            function(*given)
+        assert "numpy.asarray(x, float)" in str(caught.value)
+    assert rho.grad("{+/⍺×⍵*2}")(3, [1.0, 2.0]).tolist() == [6, 12]
