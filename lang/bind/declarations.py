@@ -11,7 +11,6 @@ import re
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix
 from ..primitives.table import ELEMENT_NAMES
 from ..support.records import dataclass, replace
-from ..syntax.lex_errors import read_statement
 from ..syntax.lexer import DECLARING, NAME, WORD_END, Node, ParseError, TokenKind, declared
 from ..syntax.source import Span, Token
 from ..tree import expressions, program
@@ -19,7 +18,7 @@ from ..tree.expressions import GIVEN
 from ..tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
 from .expressions import bind_array, bind_assignment, expression_of
 from .names import allowed_name, checked_name, module_stem
-from .scopes import BindContext, BindError
+from .scopes import BindContext, BindError, read_statement
 
 # ---------------------------------------------------------------------------------------------------- types
 #

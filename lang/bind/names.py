@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 from ..diagnostics.model import Code, Diagnostic, Label
 from ..primitives.table import by_name, edits, nearest, rows as rows_of, suggest
-from ..syntax.lex_errors import LOOKALIKES
 from ..syntax.lexer import (
     ARGUMENTS,
     ARRAY_LEFT_OPERANDS,
@@ -27,7 +26,7 @@ from ..syntax.lexer import (
 from ..syntax.source import Span, Token, names_in, read
 from ..tree import expressions
 from ..tree.expressions import Argument, Definition, NameClass, Symbol
-from .scopes import BindContext, BindError, BindItem, ItemKind, replacement
+from .scopes import LOOKALIKES, BindContext, BindError, BindItem, ItemKind, replacement
 
 # ---------------------------------------------------------------------------------------------------- definition cycles
 

@@ -188,6 +188,14 @@ _VALUES: dict[str, Page] = {
         "2*100",
         "2*100.0",
     ),
+    Code.E340: Page(
+        "Patterns are those of RE2: characters, `.`, classes `[a-z]` `[^,]` `\\d` `\\w` `\\s`, groups `(…)`, choices `a|b`, "
+        "repetition `* + ? {2,5}` (`*?` prefers few), `^ $ \\b \\B`, and `(?i)` first to ignore case. A pattern becomes an automaton "
+        "before the program runs, so that searching ends after one step a character: there is nothing that refers back to a group or "
+        "asks for text ahead, and the numbers of positions and states are limited.",
+        "use text\n'a1 b' text.search '(\\w)\\1'",
+        "use text\n'a1 b' text.search '\\w\\d'",
+    ),
     Code.E401: Page(
         "The function keeps a number of items that depends on the values, and it is applied to each cell of an array: every "
         "cell would get its own length, which is not an array. Use a mask over the whole array, or `¿` to keep every place.",

@@ -699,6 +699,15 @@ LIBRARY: tuple[Primitive, ...] = (
         "before the program runs.", (0, 0), (("2⎕text 3.14159", "3.14"), ("2⎕text 10 2.5", "10.00\n 2.50")),
         type="i64 ⎕text f64[s] : char[s w]",
     )),
+    Primitive("⎕regex", ("regex",), None, GlyphRole.FUNCTION, PrimitiveUse(
+        "automaton of a regular expression",
+        "The automaton of a pattern (RE2's language) that is known before the program runs, as constants for `text.search` and "
+        "`text.spans`: first code points of the classes of characters, the table of states, kinds of classes, the classes that each "
+        "position reads, and the positions that may follow, preferred ones first.",
+        (None,), (("{(cuts states kinds reads orders) ← ⎕regex ⍵ ⋄ ⍴states} 'ab*c'", "6 6"),),
+        type="⎕regex char[n] : (i64[c] ⋄ idx<k>[k d] ⋄ idx<3>[d] ⋄ bool[p d] ⋄ idx<p+2>[e p+1 q])",
+        traits=traits(Trait.STATIC_RIGHT),
+    )),
     Primitive("⎕A", ("alphabet",), None, GlyphRole.CONSTANT, doc="The 26 letters `'ABC…Z'`.", examples=(("3↑⎕A", "ABC"),)),
     Primitive("⎕D", ("digits",), None, GlyphRole.CONSTANT, doc="The ten digits `'0123456789'`.", examples=(("⎕D", "0123456789"),
     )),

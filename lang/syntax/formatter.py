@@ -14,11 +14,10 @@ from typing import NamedTuple
 from ..bind.declarations import is_declaration, read_declaration
 from ..bind.expressions import reject_stray_semicolons
 from ..bind.functions import bind_braces
-from ..bind.scopes import BindContext, BindError, Resolution
+from ..bind.scopes import BindContext, BindError, Resolution, read_statement
 from ..diagnostics.model import Code, Diagnostic, Rejected
 from ..primitives.operators import RESERVED_WORDS
 from .glyph_input import GlyphText, to_glyphs
-from .lex_errors import read_statement
 from .lexer import ARGUMENTS, DYADIC_OPERATORS, FUNCTIONS, MONADIC_OPERATORS, RESERVED, TEXT, TokenKind, lexemes
 from .reader import LogicalLine, RawStatement, Spelling, ascii_comment, ascii_of, canonical_lines, split_statements
 from .source import MAXIMUM_CHARACTERS, Source, Span, ensure_recursion_headroom

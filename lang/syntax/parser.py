@@ -27,6 +27,7 @@ from ..bind.scopes import (
     StatementNames,
     SymbolIndex,
     is_assignment,
+    read_statement,
 )
 from ..diagnostics.model import Code, Diagnostic
 from ..support.caches import GenerationalCache
@@ -34,7 +35,6 @@ from ..support.records import cached_property, dataclass, field, field_names
 from ..tree import expressions, program as program_tree
 from ..tree.expressions import KINDS, NameClass, Symbol
 from .glyph_input import GlyphText, to_glyphs
-from .lex_errors import read_statement
 from .lexer import NAME, RESERVED, TokenKind
 from .reader import MARGIN, RawStatement, split_edited, split_statements
 from .source import MAXIMUM_CHARACTERS, AnchoredSpan, Source, Span, StatementPosition, ensure_recursion_headroom, read

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from itertools import chain
 from operator import add, mul
 from typing import Final
 
@@ -389,6 +390,38 @@ def format_text(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Val
     size = b.runtime_size("w", across * width, span, "the width of the text")
     type = ArrayType(Element(Kind.CHAR), (*y.type.shape[:-1], variable(size)))
     return b.emit(lambda r: Format(r, y.value, size), type, span)
+
+
+def regular_expression(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`⎕regex pattern`: the automaton of a pattern that is known before the program runs, as constants."""
+    if x.type.element.kind is not Kind.CHAR or x.type.rank > 1 or x.constant is None:
+        message = "a regular expression must be known before the program runs: a text such as `'[a-z]+'`"
+        return b.error(Code.E403, message, span, labels=(label(b, x),))
+    from ...lang.syntax.regular_expressions import PatternError, automaton
+
+    pattern = "".join(map(str, x.constant))
+    try:
+        result = automaton(pattern)
+    except PatternError as error:
+        before, behind = pattern[: error.offset], pattern[error.offset :]
+        where = (f"it is read up to `{before}`, and stops at `{behind}`",) if before and behind else ()
+        return b.error(Code.E340, f"this is not a regular expression: {error}", span, labels=(label(b, x),), notes=where)
+    count = number(len(result.states))
+    classes, positions, contexts = len(result.kinds), len(result.members), len(result.orders)
+    depth = len(result.orders[0][0])
+
+    def table(items: Iterable[int], high: Size, *shape: int) -> Operand:
+        return b.literal(tuple(items), ArrayType(Element(Kind.I64, index_bound=high), tuple(map(number, shape))), span)
+
+    flat = chain.from_iterable
+    members = tuple(flat(result.members))
+    return TupleOperand((
+        b.literal(result.cuts, ArrayType(Element(Kind.I64), (number(len(result.cuts)),)), span),
+        table(flat(result.states), count, len(result.states), classes),
+        table(result.kinds, number(3), classes),
+        b.literal(members, ArrayType(BOOL, (number(positions), number(classes))), span),
+        table(flat(flat(result.orders)), number(positions + 2), contexts, positions + 1, depth),
+    ))  # fmt: skip
 
 
 def fixed_text(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:

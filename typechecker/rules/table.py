@@ -77,6 +77,7 @@ MONADIC: dict[str, MonadicRule] = {
     "⎕bnot": bits.complement,
     **{row.glyph: arithmetic.float_monadic(row.glyph[1:]) for row in LIBRARY if _gives_floats(row.monadic)},
     **{row.glyph: library.by_signature(row.monadic) for row in LIBRARY if row.monadic and library.has_signature(row)},
+    "⎕regex": text.regular_expression,
 }
 
 DYADIC: dict[str, DyadicRule] = {

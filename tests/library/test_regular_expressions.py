@@ -1,0 +1,146 @@
+"""`text.search` and `text.spans` beside Python's `re`: random patterns and texts, what is refused, sizes that are bounded."""
+
+from __future__ import annotations
+
+import random
+import re
+from bisect import bisect_right
+from pathlib import Path
+
+import numpy as np
+import pytest
+from share import SEED, SHARE
+
+import rho
+from rho.lang.syntax.regular_expressions import MOST_STATES, Automaton, PatternError, automaton
+
+ATOMS = r"a b c . [ab] [^a] \d \w \s \S 1 \x20 [a-c1] [^\w-] \. é \x41 [\d.-] \|".split(" ")
+COUNTS = ["*", "+", "?", "{2}", "{1,3}", "{,2}", "{2,}"]
+
+
+def pattern(draw: random.Random, depth: int = 0) -> str:
+    chance = draw.random()
+    if depth > 3 or chance < 0.45:
+        return draw.choice(ATOMS)
+    if chance < 0.65:
+        return pattern(draw, depth + 1) + pattern(draw, depth + 1)
+    if chance < 0.78:
+        return f"({pattern(draw, depth + 1)}|{pattern(draw, depth + 1)})"
+    if chance < 0.93:
+        return f"(?:{pattern(draw, depth + 1)}){draw.choice(COUNTS)}{draw.choice(['', '?'])}"
+    return draw.choice(["^", "$", r"\b", r"\B", "|", "(?P<x>a)"])
+
+
+def patterns(draw: random.Random, count: int) -> list[str]:
+    """Patterns that Python reads too."""
+    result = []
+    while len(result) < count:
+        text = draw.choice(["", "", "", "(?i)", "(?s)"]) + pattern(draw) + pattern(draw)
+        try:
+            python(text)
+            automaton(text)
+        except (re.error, PatternError):
+            continue
+        result.append(text)
+    return result
+
+
+def texts(draw: random.Random, count: int) -> list[str]:
+    letters = "abc1 _.é-A\nB"
+    return ["".join(draw.choice(letters) for _ in range(draw.randrange(9))).rstrip(" ") for _ in range(count)]
+
+
+def python(text: str) -> re.Pattern[str]:
+    return re.compile(text.replace("$", r"\Z"), re.ASCII)
+
+
+def spans(text: str, item: str) -> list[tuple[int, int]]:
+    return [match.span() for match in python(text).finditer(item)]
+
+
+def by_definition(machine: Automaton, item: str) -> tuple[bool, list[tuple[int, int]]]:
+    """What the automaton says of an item, by its documentation."""
+    symbols = [bisect_right(machine.cuts, ord(character)) - 1 for character in item] + [len(machine.cuts)]
+    state, best, ends = 0, [-1] * (1 + len(machine.members)), list[int]()
+    for symbol in symbols:
+        state = machine.states[state][symbol]
+    for place, symbol in reversed(list(enumerate(symbols))):
+        before = machine.kinds[symbols[place - 1]] if place else 0
+        rows = machine.orders[3 * before + machine.kinds[symbol] if len(machine.orders) > 1 else 0]
+        after = [-1, *(end if reads[symbol] else -1 for end, reads in zip(best[1:], machine.members, strict=True)), place]
+        best = [next((after[position] for position in row if after[position] >= 0), -1) for row in rows]
+        ends.insert(0, best[0])
+    result, following = [], 0
+    for begin, end in enumerate(ends):
+        if end >= begin >= following:
+            result.append((begin, end))
+            following = max(end, begin + 1)
+    return state == len(machine.states) - 1, result
+
+
+def never_empty(text: str) -> bool:
+    """Where a match of nothing is possible, Python tries other matches at the same position."""
+    return not any(begin == end for item in ("", "a", "1 ", "a1", " b", "\n", "-é", "_A.") for begin, end in spans(text, item))
+
+
+def test_automata_beside_python() -> None:
+    draw = random.Random(SEED)
+    for text in patterns(draw, round(3000 * SHARE)):
+        machine = automaton(text)
+        for item in texts(draw, 5):
+            if r"\B" in text and not item:
+                continue  # `\B` holds in an empty text by RE2 and by Python from 3.14 on
+            found, places = by_definition(machine, item)
+            assert found == bool(python(text).search(item)), (SEED, text, item)
+            expected = spans(text, item)
+            if all(begin < end for begin, end in places + expected):
+                assert places == expected, (SEED, text, item)
+
+
+def test_searches_beside_python(tmp_path: Path) -> None:
+    draw = random.Random(SEED + 1)
+    chosen = [text for text in patterns(draw, round(40 * SHARE)) if "\\B" not in text and never_empty(text)]
+    chosen += [r"(\w+)@(\w+)\.(?:de|com)", r"^(?:a|ab)|b*?c$", r"ERR(?:OR)?:\s*\d{3}"]
+    items = texts(draw, 40) + ["ab@c1.de", "", "ERROR: 123", "ERR:7", "abcabc", "abb c"]
+    width = max(map(len, items))
+    table = np.array([list(item.ljust(width)) for item in items])
+    quoted = [text.replace("'", "''") for text in chosen]
+    lines = [f"output s{k} ← t text.search '{text}'\noutput p{k} ← t text.spans '{text}'\n" for k, text in enumerate(quoted)]
+    (tmp_path / "p.rho").write_text("use text\ninput t : char[n w]\n" + "".join(lines), encoding="utf-8")
+    result = rho.load(tmp_path / "p.rho").run(t=table)
+    for k, text in enumerate(chosen):
+        assert list(result[f"s{k}"]) == [bool(python(text).search(item)) for item in items], (SEED, text)
+        for item, row in zip(items, result[f"p{k}"], strict=True):
+            assert [(begin, int(end)) for begin, end in enumerate(row) if end >= 0] == spans(text, item), (SEED, text, item)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(a", "a)", "a**", r"(\w)\1", "(?=a)", "(?!a)", "(?<=a)b", "[z-a]", "[", "a{3,1}", "\\", "(a*)*", "(a?|b)+", "a{999}",
+     "(?m)a", r"\q", "[[:alpha:]]", "a*+", "(?P<n>a", "[a", "(?i",
+     r"\x{110000}", r"\xg1", "*", "|*", "a{2}{3}", "(?P=n)", r"[\w-z]", "^*",
+     "(" * 60 + ")" * 60, "(?:a|b){100}(?:a|c){100}d", "a{2000}"],
+)  # fmt: skip
+def test_what_is_no_pattern_is_refused_with_a_reason(text: str) -> None:
+    quoted = text.replace("'", "''")
+    with pytest.raises(rho.Rejected, match="E340") as caught:
+        rho.eval(f"use text\n'abc' text.search '{quoted}'")
+    assert "not a regular expression: " in str(caught.value)
+
+
+def test_states_are_limited_and_constant() -> None:
+    """`.*a.{k}` has 2 to the power of k states: those that are too many are refused."""
+    sizes = []
+    with pytest.raises(PatternError, match=f"more than {MOST_STATES} states"):
+        for count in range(20):
+            sizes.append(len(automaton(f"a[ab]{{{count}}}c").states))
+    assert max(sizes) <= MOST_STATES + 1 and len(sizes) > 8
+
+
+def test_a_pattern_is_known_before_the_program_runs(tmp_path: Path) -> None:
+    (tmp_path / "p.rho").write_text("use text\ninput p : char[n]\noutput r ← 'abc' text.search p\n", encoding="utf-8")
+    with pytest.raises(rho.Rejected, match="a regular expression must be known before the program runs"):
+        rho.load(tmp_path / "p.rho")
+    assert rho.eval("use text ⋄ find ← {⍺ text.search ⍵} ⋄ (↑'ab' 'b' 'cd') find '^b'").tolist() == [0, 1, 0]
+    assert rho.eval("use text ⋄ (0 3⍴' ') text.search 'a'").tolist() == []
+    assert rho.eval("use text ⋄ (2 0⍴' ') text.spans '^$'").tolist() == [[0], [0]]
