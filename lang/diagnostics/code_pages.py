@@ -190,8 +190,8 @@ _VALUES: dict[str, Page] = {
     ),
     Code.E340: Page(
         "Patterns are those of RE2: characters, `.`, classes `[a-z]` `[^,]` `\\d` `\\w` `\\s`, groups `(…)`, choices `a|b`, "
-        "repetition `* + ? {2,5}` (`*?` prefers few), `^ $ \\b \\B`, and `(?i)` first to ignore case. A pattern becomes an automaton "
-        "before the program runs, so that searching ends after one step a character: there is nothing that refers back to a group or "
+        "repetition `* + ? {2,5}` (`*?` prefers few), `^ $ \\b \\B`, and `(?i)` first to ignore case. A pattern becomes an "
+        "automaton before the program runs, so that searching ends after one step a character: nothing refers back to a group or "
         "asks for text ahead, and the numbers of positions and states are limited.",
         "use text\n'a1 b' text.search '(\\w)\\1'",
         "use text\n'a1 b' text.search '\\w\\d'",

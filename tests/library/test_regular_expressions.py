@@ -14,7 +14,7 @@ from share import SEED, SHARE
 import rho
 from rho.lang.syntax.regular_expressions import MOST_STATES, Automaton, PatternError, automaton
 
-ATOMS = r"a b c . [ab] [^a] \d \w \s \S 1 \x20 [a-c1] [^\w-] \. é \x41 [\d.-] \|".split(" ")
+ATOMS = ["a", "b", "c", ".", "[ab]", "[^a]", r"\d", r"\w", r"\s", r"\S", "1", " ", "[a-c1]", r"[^\w-]", r"\.", "é", r"\x41"]
 COUNTS = ["*", "+", "?", "{2}", "{1,3}", "{,2}", "{2,}"]
 
 
@@ -101,7 +101,7 @@ def test_searches_beside_python(tmp_path: Path) -> None:
     draw = random.Random(SEED + 1)
     chosen = [text for text in patterns(draw, round(40 * SHARE)) if "\\B" not in text and never_empty(text)]
     chosen += [r"(\w+)@(\w+)\.(?:de|com)", r"^(?:a|ab)|b*?c$", r"ERR(?:OR)?:\s*\d{3}"]
-    items = texts(draw, 40) + ["ab@c1.de", "", "ERROR: 123", "ERR:7", "abcabc", "abb c"]
+    items = [*texts(draw, 40), "ab@c1.de", "", "ERROR: 123", "ERR:7", "abcabc", "abb c"]
     width = max(map(len, items))
     table = np.array([list(item.ljust(width)) for item in items])
     quoted = [text.replace("'", "''") for text in chosen]
