@@ -341,7 +341,7 @@ def _can_be_empty(node: _Node) -> bool:
 # ---------------------------------------------------------------------------------------------------- threads
 
 
-class _Program:
+class _Instructions:
     """Instructions of a pattern; each is given the index of the next one, so that they are written from the end."""
 
     def __init__(self) -> None:
@@ -412,7 +412,7 @@ def _holds(assertion: Assertion | None, before: int, behind: int) -> bool:
 
 def automaton(pattern: str) -> Automaton:
     """The automaton of a pattern.  `PatternError`: it is no pattern, or has too many positions or states."""
-    program = _Program()
+    program = _Instructions()
     start = program.compile(_Parser(pattern).parse(), 0)
     instructions = program.instructions
     positions = [index for index, instruction in enumerate(instructions) if instruction.thread is Thread.READ]

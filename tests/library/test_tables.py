@@ -297,3 +297,10 @@ def test_every_pair_of_small_tables(tmp_path: Path) -> None:
         for a, b in itertools.product(sides, sides)
     }
     assert not disagreements(tmp_path, JOINS.replace("KEY", "f64"), CASES, data)
+
+
+def test_a_known_range_numbers_groups() -> None:
+    assert rho.eval("use group ⋄ group.count 12|⍳30").tolist() == [3] * 6 + [2] * 6
+    assert rho.eval("use group ⋄ group.count 0 1 1 3").tolist() == [1, 2, 0, 1]
+    assert rho.eval("use group ⋄ (0⌈2⌊5 1 0 ¯7) group.sum 1 2 4 8").tolist() == [12, 2, 1]
+    assert rho.eval("use group ⋄ (1 5 2>1) group.mean 1 2 4").tolist() == [1, 3]

@@ -122,6 +122,19 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
         run.quantities.append((operand, statement.quantity, statement.target))
 
 
+def check_sizes(run: Elaboration, frame: Frame) -> None:
+    """E122 for a size that bounds the elements of an input and is the length of no axis of one: nothing gives it a value."""
+    builder = run.ctx.builder
+    if any(diagnostic.is_error for diagnostic in builder.sink.diagnostics):
+        return
+    axes = {axis for entry in run.inputs for size in builder.types[entry.value].shape for axis in size.variables()}
+    for name, size in frame.file.sizes.items():
+        if size.origin is SizeOrigin.INPUT and size in builder.sizes.spans and size not in axes:
+            span, _ = builder.sizes.spans[size]
+            notes = (f"write `param {name} ← 10` before it, or take {name} from an axis of an input: `input x : f64[{name}]`",)
+            run.ctx.error(Code.E122, f"{name} is not determined by the shape of any input", span, notes=notes)
+
+
 def _width(node: tree.TypeExpression, type: ArrayType) -> tuple[SizeVariable, Span] | None:
     """The width variable of an input of texts, which loading may pad, with its span."""
     if type.element.kind is not Kind.CHAR or not isinstance(node, tree.ArrayTypeExpression) or len(node.shape) != 2:

@@ -76,6 +76,7 @@ def elaborate(
     except BudgetExceeded as budget:
         for diagnostic in budget.diagnostics:
             ctx.builder.report(diagnostic)
+    declarations.check_sizes(run, frame)
     contracts = declarations.input_contracts(run, frame)
     block = ctx.builder.close_block(())
     for problem in _check_schedules(run, frame, source, block):

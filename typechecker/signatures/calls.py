@@ -137,6 +137,20 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
     return lift(ctx, arrays, ranks, lambda cells: body(list(cells)), span)
 
 
+def _is_unbounded(
+    ctx: Context, function: SignedFunction, wanted_by: Sequence[Parameter], bindings: Bindings, span: Span
+) -> bool:
+    """E122 where a parameter is `idx<k>` and no argument says what k is: its own has no known range."""
+    for array in (array for parameter in wanted_by for array in arrays(parameter.type)):
+        for part in array.element.args if array.element.name == "idx" else ():
+            if isinstance(part, SizeName) and bindings.size(part.name) is None:
+                message = f"`{function.name}` takes positions below a bound {part.name}, and nothing bounds this argument"
+                notes = ("limit it, `0⌈9⌊x` is below 10, or number what is in it: `(keys code) ← set.classes x`",)
+                ctx.error(Code.E122, message, span, notes=(f"{function.name} : {show_signature(function.signature)}", *notes))
+                return True
+    return False
+
+
 def _cell_rank(node: TypeExpression) -> int | None:
     """The rank of a parameter's cells; None if it takes the whole argument."""
     if isinstance(node, TupleTypeExpression) or any(isinstance(part, ShapeVariable) for part in node.shape):
@@ -155,6 +169,8 @@ def _call_cells(
     bind_caps(bindings)
     for parameter, value in zip(wanted_by, args, strict=True):
         bind_bounds(parameter.type, value, bindings)
+    if _is_unbounded(ctx, function, wanted_by, bindings, span):
+        return ctx.builder.poison(span)
     converted = _converted(ctx, function, wanted_by, args, bindings, span)
     if converted is None:
         return ctx.builder.poison(span)

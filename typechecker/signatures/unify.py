@@ -168,8 +168,21 @@ def bind_bounds(node: TypeExpression, value: Value, bindings: Bindings) -> None:
         if isinstance(value, TupleOperand):
             for part, item in zip(node.items, value.items, strict=True):
                 bind_bounds(part, item, bindings)
-    elif node.element.name == "idx" and isinstance(value, Operand) and value.type.element.index_bound is not None:
-        _bind_size(node.element.args[0], value.type.element.index_bound, bindings)
+    elif node.element.name == "idx" and isinstance(value, Operand):
+        bound = _above(value.type.element)
+        if bound is not None:
+            _bind_size(node.element.args[0], bound, bindings)
+
+
+def _above(element: Element) -> Size | None:
+    """The size that all items, which are not negative, are below."""
+    if element.index_bound is not None or element.kind is Kind.BOOL:
+        return size_number(2) if element.index_bound is None else element.index_bound
+    if element.low is None or element.low < 0:
+        return None
+    if element.symbolic_max is not None:
+        return element.symbolic_max + ONE
+    return None if element.high is None else size_number(element.high + 1)
 
 
 def sizes_bound_by(parameters: Sequence[ArrayTypeExpression]) -> frozenset[str]:
