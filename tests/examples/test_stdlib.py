@@ -28,6 +28,10 @@ def test_the_modules_are_here() -> None:
     ]  # fmt: skip
 
 
+OF_A_PATTERN = {("text", "search"), ("text", "spans")}
+"""Functions whose automaton depends on the text of an argument, which each call has as a literal; they are elaborated there."""
+
+
 @pytest.mark.parametrize("module", modules())
 def test_every_function_is_proved_for_all_sizes(module: str) -> None:
     source = Source(str(STDLIB / f"{module}.rho"), (STDLIB / f"{module}.rho").read_text(encoding="utf-8"))
@@ -35,6 +39,7 @@ def test_every_function_is_proved_for_all_sizes(module: str) -> None:
     assert [f"{d.code}: {d.message}" for d in result.diagnostics] == []
     statements = parser.parse_program(source)[0].statements
     functions = [s.target.name for s in statements if isinstance(s, expressions.BindFunction)]
+    functions = [name for name in functions if (module, name) not in OF_A_PATTERN]
     assert functions == [s.target.name for s in statements if isinstance(s, program_tree.Signature)]
 
 
