@@ -54,12 +54,27 @@ _BYTES = {
 }  # fmt: skip
 
 
+class Unit(Enum):
+    """What an i64 counts: a point of the calendar, a difference of points, or (MISSING) the literal `⎕nat` of any of them."""
+
+    DATE = "date"
+    TIME = "time"
+    DAYS = "days"
+    DURATION = "duration"
+    MISSING = "nat"
+
+    @property
+    def is_point(self) -> bool:
+        return self in (Unit.DATE, Unit.TIME)
+
+
 @dataclass(frozen=True, slots=True)
 class Element:
     """An element type.
 
     `low`, `high`: the inclusive range of integers and bools if known (Python ints).  `symbolic_max`: an inclusive upper bound
     that is a size.  `index_bound`: the element is `idx<index_bound>`, stored from 0 as i64.  `weak`: see the module's docstring.
+    `unit`: days or nanoseconds as i64, which have the operations of `rules.dates` instead of those of numbers.
     """
 
     kind: Kind
@@ -68,6 +83,7 @@ class Element:
     index_bound: Size | None = None
     weak: bool = False
     symbolic_max: Size | None = None
+    unit: Unit | None = None
 
 
 _LIMITS = {
@@ -111,7 +127,7 @@ def fits(element: Element, kind: Kind) -> bool:
 
 def plain(element: Element) -> Element:
     """The element without ranges and weakness; an index type stays one."""
-    return Element(element.kind, index_bound=element.index_bound)
+    return Element(element.kind, index_bound=element.index_bound, unit=element.unit)
 
 
 def outside(element: Element, local: Set[SizeVariable]) -> Element:
@@ -120,7 +136,7 @@ def outside(element: Element, local: Set[SizeVariable]) -> Element:
         bound if bound is None or local.isdisjoint(bound.variables()) else upper_bound(bound)
         for bound in (element.index_bound, element.symbolic_max)
     ]
-    return Element(element.kind, element.low, element.high, index, False, most)
+    return Element(element.kind, element.low, element.high, index, False, most, element.unit)
 
 
 def strong(element: Element) -> Element:
@@ -146,6 +162,13 @@ def promote_kinds(a: Kind, b: Kind) -> Kind | None:
     return max(a, b, key=_ORDER.index)
 
 
+def common_unit(a: Unit | None, b: Unit | None) -> tuple[bool, Unit | None]:
+    """(Do two units agree?  The unit of both): a missing point or difference is of the unit of the other."""
+    if Unit.MISSING in (a, b) and a is not None and b is not None:
+        return True, b if a is Unit.MISSING else a
+    return a is b, a
+
+
 def promote_all(elements: Sequence[Element]) -> Element | None:
     """The element type to which all promote; None for text with numbers."""
     common: Element | None = elements[0]
@@ -155,14 +178,18 @@ def promote_all(elements: Sequence[Element]) -> Element | None:
 
 
 def promote(a: Element, b: Element) -> Element | None:
-    """The element type to which both promote (join, strand, select, arms of a branch); None for text with numbers.
+    """The element type to which both promote (join, strand, select, arms of a branch); None for text with numbers, and for dates
+    or times with anything else.
 
     Weak integers never widen, a weak float makes integers f64 and leaves f32.  Two index types give an index type; one of them
     gives an integer, to which the caller has added the origin.
     """
     kind = _promoted_kind(a, b)
-    if kind is None:
+    agree, unit = common_unit(a.unit, b.unit)
+    if kind is None or not agree:
         return None
+    if unit is not None:
+        return Element(kind, unit=unit)
     weak = a.weak and b.weak
     if a.index_bound is not None and b.index_bound is not None:
         return Element(Kind.I64, index_bound=maximum(a.index_bound, b.index_bound))
@@ -284,7 +311,7 @@ def narrowed(
     if element.index_bound is not None:
         tops = [size + 1 for size in highs if size is not None]
         return replace(element, index_bound=minimum(element.index_bound, *tops)) if tops else element
-    if (low, high, symbolic) == (*integer_range(element), element.symbolic_max):
+    if element.unit is not None or (low, high, symbolic) == (*integer_range(element), element.symbolic_max):
         return element
     if low is None:
         return replace(element, low=None, high=high, symbolic_max=symbolic)
@@ -294,6 +321,8 @@ def narrowed(
 def widens(actual: Element, expected: Element) -> bool:
     """May an argument of element `actual` be passed where `expected` is declared, ranges apart (docs/language.md, Numbers)?"""
     a, b = actual.kind, expected.kind
+    if not common_unit(actual.unit, expected.unit)[0]:
+        return False
     if a is b:
         return True
     if Kind.CHAR in (a, b):
@@ -311,7 +340,7 @@ def show_element(element: Element) -> str:
         return f"idx<{show_short(element.index_bound)}>"
     if element.symbolic_max is not None and element.low is not None and not element.weak:
         return f"int<{str(element.low).replace('-', '¯')}..{show_short(element.symbolic_max)}>"
-    return element.kind.value
+    return element.kind.value if element.unit is None else element.unit.value
 
 
 # ---------------------------------------------------------------------------------------------------- array types

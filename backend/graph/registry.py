@@ -345,6 +345,7 @@ _ROWS = (
     LibraryOp("format", 1, _none, _result("format"), scratch.format, defines=1),
     LibraryOp("number", 1, _matrix_frame(1), _arg("format"), scratch.read_text, leads=(0,), like=("format",)),
     LibraryOp("date", 1, _matrix_frame(1), _arg("format"), scratch.read_text, leads=(0,), fails=_always, like=("format",)),
+    LibraryOp("time", 1, _matrix_frame(1), _arg("format"), scratch.read_text, leads=(0,), fails=_always, like=("format",)),
     LibraryOp("solve", 2, _none, _solve_work, scratch_linear.solve, _factor_span(1), (0, 1), fails=_always, vjp="solve"),
     _transform("fft", "ifft"), _transform("ifft", "fft"), _transform("rfft", "irfft"), _transform("irfft", "rfft"),
     _matrices("inverse", "solve", scratch_linear.inverse, ("solve",), _always, "Inverse"),

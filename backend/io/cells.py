@@ -109,19 +109,24 @@ def shown(cell: str) -> str:
 
 # ---------------------------------------------------------------------------------------------------- dates
 #
-# Dates and times as text: days, or microseconds, since 1970 (UTC).
+# Dates and times as text: days, or nanoseconds, since 1970 (UTC); a missing one is no text.
 #
 # ISO 8601 unless a pattern of strptime is given; a time without an offset is UTC.
 
+MISSING_POINT: Final = -(2**63)
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _START: Final = datetime(1970, 1, 1)
 _TICK: Final = timedelta(microseconds=1)
 _LENGTH: Final = 10
+_FINE: Final = re.compile(r"[.,]\d{6}(\d{1,3})")
+"""The digits of a time beyond microseconds."""
+_FIRST_YEAR, _LAST_YEAR = 1678, 2261
+"""Of times, whole years."""
 _DIRECTIVE: Final = re.compile("%.")
 
 
 def number_of(cell: str, reading: ColumnFormat) -> int:
-    """The number of days or microseconds that a date or a time stands for.  Raises CellError."""
+    """The number of days or nanoseconds that a date or a time stands for.  Raises CellError."""
     try:
         if reading.pattern:
             moment = datetime.strptime(cell, reading.pattern)
@@ -139,7 +144,10 @@ def number_of(cell: str, reading: ColumnFormat) -> int:
         return moment.toordinal() - _EPOCH
     if moment.tzinfo is not None:
         moment = moment.astimezone(UTC).replace(tzinfo=None)
-    return (moment - _START) // _TICK
+    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+        raise CellError(f"{shown(cell)} is no time of the years {_FIRST_YEAR} to {_LAST_YEAR}, whose nanoseconds 64 bits hold")
+    fine = None if reading.pattern else _FINE.search(cell)
+    return (moment - _START) // _TICK * 1000 + (int(fine[1].ljust(3, "0")) if fine else 0)
 
 
 def texts_of(values: Any, reading: ColumnFormat) -> list[str]:
@@ -149,12 +157,16 @@ def texts_of(values: Any, reading: ColumnFormat) -> list[str]:
 
 def text_of(number: int, reading: ColumnFormat) -> str:
     """One date or time as text."""
+    if number == MISSING_POINT:
+        return ""
     try:
         if reading.form is CellFormat.DATE:
             day = date.fromordinal(number + _EPOCH)
             return _formatted(day, reading.pattern) if reading.pattern else day.isoformat()
-        moment = _START + number * _TICK
-        return _formatted(moment, reading.pattern) if reading.pattern else moment.isoformat()
+        moment = _START + number // 1000 * _TICK
+        if reading.pattern:
+            return _formatted(moment, reading.pattern)
+        return moment.isoformat() if number % 1000 == 0 else f"{moment.isoformat(timespec='microseconds')}{number % 1000:03d}"
     except (ValueError, OverflowError):
         raise CellError(f"holds {number}, which is not a date of the years 1 to 9999") from None
 
@@ -183,10 +195,12 @@ def for_cell(text: str, kind: Kind, reading: ColumnFormat) -> tuple[str, ...]:
         return column
     is_plain = not dated and kind is not Kind.BOOL and (reading.decimal, reading.group) == (".", "")
     clauses = number_clauses([text], kind) if is_plain else []
-    if dated or (kind is Kind.I64 and not clauses):
-        clauses = _dates(text)
     if clauses:
         return (f"this clause of the `input` reads it: {' or '.join(f'`{clause}`' for clause in clauses)}",)
+    if dated or kind is Kind.I64:
+        declared = _declarations(text, reading.form)
+        if declared:
+            return (f"this reads it: {' or '.join(declared)}",)
     if dated and not reading.pattern and not _AS_ISO.fullmatch(text):
         return (f'say how it is written, as in `as "{DATE_PATTERNS[0]}"` (the directives of strptime)',)
     return ()
@@ -228,11 +242,16 @@ def separator_clause(sign: str) -> str:
     return 'sep "\\t"' if sign == "\t" else f'sep "{sign}"'
 
 
-def _dates(text: str) -> list[str]:
-    """The clauses that read a text as a date or a time; the plain ones, if they do."""
-    iso = [f"as {form.name.lower()}" for form in (CellFormat.DATE, CellFormat.TIME) if _reads(text, ColumnFormat(form))]
+def _declarations(text: str, declared: CellFormat) -> list[str]:
+    """What reads a text as a date or a time: the type of the input, if it is another, and the clause."""
+    iso = [form for form in (CellFormat.DATE, CellFormat.TIME) if _reads(text, ColumnFormat(form))]
+    if iso:
+        return [f"`{iso[0].name.lower()}[n]`"]
     forms = {pattern: CellFormat.TIME if has_time(pattern) else CellFormat.DATE for pattern in DATE_PATTERNS}
-    return iso[:1] or [f'as "{pattern}"' for pattern, form in forms.items() if _reads(text, ColumnFormat(form, pattern))]
+    return [
+        f'`as "{pattern}"`' if form is declared else f'`{form.name.lower()}[n]` with `as "{pattern}"`'
+        for pattern, form in forms.items() if _reads(text, ColumnFormat(form, pattern))
+    ]  # fmt: skip
 
 
 def _reads(text: str, reading: ColumnFormat) -> bool:
@@ -341,7 +360,7 @@ def item_or_missing(cell: str, wanted: Column, *, is_text: bool = False) -> Any:
         return text not in MISSING
     if text in MISSING and not is_text:
         if reading.missing is None:
-            clause = f"missing {example_missing(wanted.kind)}"
+            clause = f"missing {example_missing(wanted.kind, reading.form)}"
             raise CellError(f" is {text or 'empty'}", f"say what stands for it: `{clause}` at the end of its `input`")
         return reading.missing
     try:
@@ -371,8 +390,10 @@ def put(room: Any, at: int, item: Any) -> None:
     room[at, : len(text)] = list(text)
 
 
-def example_missing(kind: Kind) -> str:
+def example_missing(kind: Kind, form: CellFormat = CellFormat.ITEM) -> str:
     """A value that the `missing` clause of an input of this kind takes."""
+    if form in (CellFormat.DATE, CellFormat.TIME):
+        return "⎕nat"
     if kind is Kind.CHAR:
         return '""'
     return "⎕nan" if kind.is_float else "0"
@@ -380,17 +401,17 @@ def example_missing(kind: Kind) -> str:
 
 # ---------------------------------------------------------------------------------------------------- dates of NumPy
 #
-# Counts of units of time as days or microseconds in 64 bits.
+# Counts of units of time as days or nanoseconds in 64 bits.
 #
 # Coarser units are multiplied exactly, finer ones rounded down.
 
-DAY: Final = 86_400_000_000
-"""Microseconds."""
+DAY: Final = 86_400_000_000_000
+"""Nanoseconds."""
 DAYS: Final = {"D": 1, "W": 7}
-MICROSECONDS: Final = {"h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
+NANOSECONDS: Final = {"h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
 """Of a unit."""
-PARTS: Final = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}
-"""Of a microsecond."""
+PARTS: Final = {"ps": 10**3, "fs": 10**6, "as": 10**9}
+"""Of a nanosecond."""
 _MONTHS: Final = {"M": 1, "Y": 12}
 _MOST_MONTHS: Final = 10**17
 """Whose days are certain to be in 64 bits."""
@@ -410,8 +431,8 @@ def from_numpy(items: Any) -> tuple[Any, Any, CellFormat]:
         return months.view("M8[M]").astype("M8[D]").view(np.int64), present, CellFormat.DATE
     if unit in DAYS:
         return multiplied(values, each * DAYS[unit], CellFormat.DATE), present, CellFormat.DATE
-    if unit in MICROSECONDS:
-        return multiplied(values, each * MICROSECONDS[unit], CellFormat.TIME), present, CellFormat.TIME
+    if unit in NANOSECONDS:
+        return multiplied(values, each * NANOSECONDS[unit], CellFormat.TIME), present, CellFormat.TIME
     if unit in PARTS:
         quotient, rest = np.divmod(values, PARTS[unit])
         return multiplied(quotient, each, CellFormat.TIME) + rest * each // PARTS[unit], present, CellFormat.TIME
@@ -421,18 +442,18 @@ def from_numpy(items: Any) -> tuple[Any, Any, CellFormat]:
 
 
 def multiplied(values: Any, count: int, form: CellFormat, most: int = _MOST) -> Any:
-    """Integers in a unit of `count` days or microseconds, as days or microseconds.  Raises FileTrouble E706 beyond `most`."""
+    """Integers in a unit of `count` days or nanoseconds, as days or nanoseconds.  Raises FileTrouble E706 beyond `most`."""
     low, high = -((most + 1) // count), most // count
     if len(values) and not low <= int(values.min()) <= int(values.max()) <= high:
         at = int(((values < low) | (values > high)).argmax())
-        what, unit = ("date", "days") if form is CellFormat.DATE else ("time", "microseconds")
+        what, unit = ("date", "days") if form is CellFormat.DATE else ("time", "nanoseconds")
         raise disagrees(f"holds a {what} (item {at}) that no 64-bit number of {unit} reaches")
     return values * count
 
 
 # ---------------------------------------------------------------------------------------------------- numbers in text
 #
-# `⎕number` and `⎕date`: rows of text as numbers and days, by the rules of cells of tables.
+# `⎕number`, `⎕date` and `⎕time`: rows of text as numbers, days and nanoseconds, by the rules of cells of tables.
 
 def number_in(text: str) -> float:
     """The number that a text, stripped of blanks, represents; NaN if it is none (`⎕number`)."""
@@ -446,7 +467,16 @@ def number_in(text: str) -> float:
 
 def date_in(text: str) -> int:
     """The day since 1970 that a text represents (`⎕date`).  Raises CheckFailed E705 if it is no date."""
+    return _point_in(text, CellFormat.DATE)
+
+
+def time_in(text: str) -> int:
+    """The nanosecond since 1970 that a text represents (`⎕time`).  Raises CheckFailed E705 if it is no time."""
+    return _point_in(text, CellFormat.TIME)
+
+
+def _point_in(text: str, form: CellFormat) -> int:
     try:
-        return number_of(text.strip(), ColumnFormat(form=CellFormat.DATE))
+        return number_of(text.strip(), ColumnFormat(form=form))
     except CellError as error:
         raise CheckFailed(Code.E705, error.message) from None

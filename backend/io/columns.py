@@ -25,7 +25,7 @@ from ...lang.tree.program import CellFormat
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES, shortest_f32
 from .byte_source import ITEMS, Content, characters_of, suffix_of
-from .cells import DAY, Column, require_accepted, require_shape
+from .cells import DAY, NANOSECONDS, Column, multiplied, require_accepted, require_shape
 from .csv import CsvColumn
 from .errors import FileTrouble, damaged, disagrees, first_line, listed, system_errors
 from .formats import BY_SUFFIX, require_package
@@ -208,9 +208,9 @@ def column_of_objects(name: str, objects: Sequence[Any], first: int = 0) -> Arro
     if kinds <= {datetime.datetime, datetime.date}:
         moments = [_EPOCH if item is None else _moment(item) for item in objects]
         ticks = np.array([(moment - _EPOCH) // datetime.timedelta(microseconds=1) for moment in moments], np.int64)
-        if not (ticks % DAY).any():
-            return ArrowColumn(name, ticks // DAY, present, CellFormat.DATE)
-        return ArrowColumn(name, ticks, present, CellFormat.TIME)
+        if not (ticks % (DAY // 1000)).any():
+            return ArrowColumn(name, ticks // (DAY // 1000), present, CellFormat.DATE)
+        return ArrowColumn(name, multiplied(ticks, NANOSECONDS["us"], CellFormat.TIME), present, CellFormat.TIME)
     other = next((at for at, item in enumerate(objects) if item is not None and type(item) is not type(objects[filled])), filled)
     names = {str: "a text", bool: "a bool", int: "a number", float: "a number", list: "a list", bytes: "bytes"}
     what = names.get(type(objects[other]), type(objects[other]).__name__)

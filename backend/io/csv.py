@@ -472,7 +472,7 @@ class CsvColumn:
     values: Any
     kind: Kind
     form: CellFormat = CellFormat.ITEM
-    """DATE and TIME: the values are numbers of days or microseconds, for formats with such types."""
+    """DATE and TIME: the values are numbers of days or nanoseconds, for formats with such types."""
 
 
 class TextSink(AppendSink):

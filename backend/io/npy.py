@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, Final
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
+from ...lang.tree.program import CellFormat
 from ...typechecker.elements import Kind
 from .byte_source import BLOCK, Content, blocks_of, fill_with_items, is_direct, length_of, member, new_array, opened, stored_at
 from .cells import Column, require_accepted, require_shape
@@ -39,7 +40,9 @@ _SIZE = re.compile(r"[0-9]{1,18}L?")
 _TYPES: Final = {
     "b1": "bool", "u1": "uint8", "i1": "int8", "i2": "int16", "u2": "uint16", "i4": "int32", "u4": "uint32", "i8": "int64",
     "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128", "U1": "str1",
+    "M8[D]": "int64", "M8[ns]": "int64",
 }  # fmt: skip
+_POINTS: Final = {"M8[D]": CellFormat.DATE, "M8[ns]": CellFormat.TIME}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class Header:
     def dtype(self) -> Any:
         import numpy
 
-        return numpy.dtype(self.description)
+        return numpy.dtype(f"{self.description[0]}i8" if self.description[1:] in _POINTS else self.description)
 
     @property
     def data_bytes(self) -> int:
@@ -123,8 +126,16 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
         length = length_of(file)
         parsed = parse_header(file)
         _check_length(parsed, length)
-    require_accepted(parsed.stored, wanted.kind)
+    _require_accepted(parsed, wanted)
     return parsed.shape
+
+
+def _require_accepted(header: Header, wanted: Column) -> None:
+    """Raise E706 for items that the declared type does not accept: of dates and times, other than it says."""
+    form = _POINTS.get(header.description[1:])
+    if form is not None and form is not wanted.reading.form:
+        raise disagrees(f"holds {form.name.lower()}s", f"declare it `{form.name.lower()}[n]`")
+    require_accepted(header.stored, wanted.kind)
 
 
 def _check_length(header: Header, length: int) -> None:
@@ -168,20 +179,21 @@ def require_writable(values: Any) -> None:
 
 
 @lru_cache(64)
-def header_of(kind: Kind, shape: tuple[int, ...]) -> bytes:
+def header_of(kind: Kind, shape: tuple[int, ...], form: CellFormat = CellFormat.ITEM) -> bytes:
     """Returns a header of version 1, in the form that `numpy.save` writes."""
     import numpy
 
-    header, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(new_array((0,), kind).dtype)
+    dtype = next((numpy.dtype(name) for name, of in _POINTS.items() if of is form), new_array((0,), kind).dtype)
+    header, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(dtype)
     numpy.lib.format.write_array_header_1_0(header, {"descr": described, "fortran_order": False, "shape": shape})
     return header.getvalue()
 
 
-def write(file: BinaryIO, values: Any, kind: Kind) -> None:
+def write(file: BinaryIO, values: Any, kind: Kind, form: CellFormat = CellFormat.ITEM) -> None:
     """Write a NumPy array of the kind, header and data."""
     import numpy
 
-    file.write(header_of(kind, values.shape))
+    file.write(header_of(kind, values.shape, form))
     for block in blocks_of(values, 1 << 17):
         file.write(numpy.ascontiguousarray(block, new_array((0,), kind).dtype).view(numpy.uint8).data)
 
@@ -333,7 +345,9 @@ def _parse(stream: BinaryIO, length: int, kind: Kind) -> Header:
 def npz_header(content: Content, wanted: Column) -> tuple[int, ...]:
     """The shape, after checking the stored type and the member's length."""
     with _member(content, wanted.member) as (stream, length):
-        return _parse(stream, length, wanted.kind).shape
+        header = _parse(stream, length, wanted.kind)
+        _require_accepted(header, wanted)
+        return header.shape
 
 
 def place_of(content: Content, name: str) -> int | None:

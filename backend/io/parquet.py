@@ -26,8 +26,8 @@ from . import csv
 from .byte_source import Content, characters_of, new_array
 from .cells import (
     DAY,
-    MICROSECONDS,
-    PARTS,
+    MISSING_POINT,
+    NANOSECONDS,
     CellError,
     Column,
     changed,
@@ -62,7 +62,7 @@ _MOST: Final = 2**63
 
 @dataclass(frozen=True, slots=True)
 class ArrowColumn:
-    """A column: items and their validity.  `form`: numbers, text (`U1` rows), dates (days) or times (microseconds)."""
+    """A column: items and their validity.  `form`: numbers, text (`U1` rows), dates (days) or times (nanoseconds)."""
 
     name: str
     values: Any
@@ -113,7 +113,7 @@ def column_of(name: str, chunked: Any) -> ArrowColumn:
         return ArrowColumn(name, _plain(chunked.cast(pyarrow.int32())).astype("int64"), present, CellFormat.DATE)
     if pyarrow.types.is_timestamp(type):
         ticks = _plain(chunked.cast(pyarrow.int64()))
-        times = ticks // PARTS["ns"] if type.unit == "ns" else multiplied(ticks, MICROSECONDS[type.unit], CellFormat.TIME)
+        times = multiplied(ticks, NANOSECONDS[type.unit], CellFormat.TIME)
         return ArrowColumn(name, times, present, CellFormat.TIME)
     if type_name not in _WIDENED:
         raise disagrees(f"has{of} items of Arrow's type `{type_name}`, which no element type stores")
@@ -240,9 +240,9 @@ def _columns(file: Any, asked: Column) -> list[str]:
         type = str(file.schema_arrow.field(column).type)
         stored = _STORED.get(type)
         if stored is None:
-            note = ["read columns one by one: `file.parquet:name`, dates with `as date`"] if not asked.member else []
+            note = ["read columns one by one: `file.parquet:name`"] if not asked.member else []
             if type.startswith("timestamp"):
-                cure = f"read it by its name, as `file.parquet:{column}`, with `as time` or `as date`"
+                cure = f"read it by its name, as `file.parquet:{column}`, declared `time[n]`"
                 raise disagrees(f"has times in the column `{column}` ({type})", cure)
             raise disagrees(f"has a column `{column}` of {type}, which no element type stores", *note)
         require_accepted(stored, asked.kind)
@@ -389,7 +389,8 @@ def _batches(file: Any, columns: list[str], wanted: Column, groups: list[int] | 
 # Writing `.parquet` files of columns through pyarrow (the extra `parquet`).
 #
 # A vector is one column under the output's name, a matrix has columns `column0`, `column1`, …, and several outputs form one
-# table.  Rows of text become text without the blanks at their ends, dates days (`date32`), times microseconds (UTC).
+# table.  Rows of text become text without the blanks at their ends, dates days (`date32`), times
+# nanoseconds (UTC), missing ones null.
 
 _GROUP: Final = 1 << 19
 """Items of a row group."""
@@ -477,7 +478,7 @@ def _type(kind: Kind, form: CellFormat) -> Any:
     if form is CellFormat.DATE:
         return pyarrow.date32()
     if form is CellFormat.TIME:
-        return pyarrow.timestamp("us", "UTC")
+        return pyarrow.timestamp("ns", "UTC")
     return pyarrow.string() if kind is Kind.CHAR else pyarrow.from_numpy_dtype(NUMPY_NAMES[kind])
 
 
@@ -487,7 +488,11 @@ def _items(part: Any, type: Any) -> Any:
 
     if part.ndim == 2:
         return [characters_of(row).rstrip(" ") for row in part]
-    return numpy.ascontiguousarray(part, numpy.int32 if type == pyarrow.date32() else None)
+    if not (pyarrow.types.is_date(type) or pyarrow.types.is_timestamp(type)):
+        return numpy.ascontiguousarray(part)
+    missing = part == MISSING_POINT
+    items = numpy.where(missing, 0, part).astype(numpy.int32 if pyarrow.types.is_date(type) else numpy.int64)
+    return pyarrow.array(items, mask=missing).cast(type)
 
 
 @dataclass(slots=True)

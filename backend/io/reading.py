@@ -25,9 +25,9 @@ import numpy as np
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
 from ...lang.support.bounded_parsing import is_url
-from ...lang.support.records import dataclass, field
+from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
-from ...lang.tree.program import AS_WRITTEN, ColumnFormat
+from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..vm.backend_interface import rho_number as number_in_text
@@ -272,7 +272,7 @@ def column_of(member: str, wanted: InputSpec) -> Column:
 def is_any_value(declared: ArrayType) -> bool:
     """Does an input's type allow every value of its kind and shape?"""
     element = declared.element
-    bounds = (element.low, element.high, element.symbolic_max, element.index_bound)
+    bounds = (element.low, element.high, element.symbolic_max, element.index_bound, element.unit)
     return all(bound is None for bound in bounds) and not declared.permutation
 
 
@@ -322,7 +322,9 @@ def _header(path: str, wanted: InputSpec) -> tuple[int, ...]:
     file, member = split_member(path)
     content, suffix = content_of(file, wanted.held)
     column = column_of(member, wanted)
-    if not BY_SUFFIX[suffix].cells and wanted.reading != AS_WRITTEN:
+    is_point = wanted.reading.form in (CellFormat.DATE, CellFormat.TIME)
+    clauses = replace(wanted.reading, form=CellFormat.ITEM) if is_point else wanted.reading
+    if not BY_SUFFIX[suffix].cells and clauses != AS_WRITTEN:
         of = " ".join(suffixes(lambda format: format.cells))
         raise disagrees(f"has no cells: `as`, `missing`, `sep`, `decimal` and `group` are for {of}")
     require_package(BY_SUFFIX[suffix])

@@ -359,6 +359,15 @@ static int iso_date(const byte **at, const byte *end, word *days)
     return days_of(year, month, fixed(at, end, 2), days);
 }
 
+/* Seconds and nanoseconds since 1970 as nanoseconds; 0: 64 bits may not hold them. */
+static int nanoseconds(word seconds, word fraction, word *result)
+{
+    if (seconds < -9200000000 || seconds > 9200000000)
+        return 0;
+    *result = seconds * 1000000000 + fraction;
+    return 1;
+}
+
 static int iso_time(const byte *at, const byte *end, word *result)
 {
     word days, fraction = 0, ahead = 0;
@@ -378,8 +387,8 @@ static int iso_time(const byte *at, const byte *end, word *result)
             second = fixed(&at, end, 2);
             if (at < end && *at == '.') {
                 const byte *point = ++at;
-                word unit = 1000000;
-                for (; NEXT_DIGIT(at, end) && at - point < 6; at++)
+                word unit = 1000000000;
+                for (; NEXT_DIGIT(at, end) && at - point < 9; at++)
                     fraction += (*at - '0') * (unit /= 10);
                 if (at == point)
                     return 0;
@@ -399,8 +408,7 @@ static int iso_time(const byte *at, const byte *end, word *result)
     }
     if (at != end || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59)
         return 0;
-    *result = (days * 86400 + hour * 3600 + minute * 60 + second - ahead) * 1000000 + fraction;
-    return 1;
+    return nanoseconds(days * 86400 + hour * 3600 + minute * 60 + second - ahead, fraction, result);
 }
 
 /* A date in a pattern of strptime, whose numbers have all their digits. */
@@ -428,7 +436,9 @@ static int patterned(const struct request *request, const byte *at, const byte *
         return 0;
     if (!days_of(year, month, day, &days))
         return 0;
-    *result = request->form == PATTERN_DATE ? days : (days * 86400 + hour * 3600 + minute * 60 + second) * 1000000;
+    if (request->form != PATTERN_DATE)
+        return nanoseconds(days * 86400 + hour * 3600 + minute * 60 + second, 0, result);
+    *result = days;
     return 1;
 }
 

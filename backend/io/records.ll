@@ -1,4 +1,4 @@
-; sha256 74b8166b1143bfbd95672d15581f1a41cbcb93fbdcab261b4cc8584c5ce52c27
+; sha256 ac5bd162bb4ac6c58f4020dc82e987b2b3f513acdbdb2c60e53861e095d03505
 %union.anon = type { double }
 @.str = private unnamed_addr constant [5 x i8] c"true\00", align 1
 @.str.1 = private unnamed_addr constant [6 x i8] c"false\00", align 1
@@ -278,7 +278,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
 205:                                              ; preds = %124, %125, %102, %88, %201
   %206 = phi i64 [ %202, %201 ], [ 2, %88 ], [ 2, %102 ], [ 2, %125 ], [ 2, %124 ]
   call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %8) #8
-  br label %1249
+  br label %1209
 207:                                              ; preds = %1
   %208 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %209 = load i64, ptr %208, align 8
@@ -289,7 +289,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %214 = getelementptr inbounds nuw i8, ptr %0, i64 72
   %215 = load i64, ptr %214, align 8
   %216 = icmp slt i64 %213, %215
-  br i1 %216, label %217, label %1249
+  br i1 %216, label %217, label %1209
 217:                                              ; preds = %207
   %218 = getelementptr inbounds nuw i8, ptr %0, i64 56
   %219 = getelementptr inbounds nuw i8, ptr %0, i64 8
@@ -352,14 +352,14 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %268 = select i1 %267, i64 0, i64 %266
   %269 = add nsw i64 %224, 1
   %270 = icmp slt i64 %269, %265
-  br i1 %270, label %221, label %1249
+  br i1 %270, label %221, label %1209
 271:                                              ; preds = %1
   %272 = getelementptr inbounds nuw i8, ptr %0, i64 128
   %273 = load i64, ptr %272, align 8
   %274 = getelementptr inbounds nuw i8, ptr %0, i64 136
   %275 = load i64, ptr %274, align 8
   %276 = icmp slt i64 %273, %275
-  br i1 %276, label %277, label %1249
+  br i1 %276, label %277, label %1209
 277:                                              ; preds = %271
   %278 = getelementptr inbounds nuw i8, ptr %0, i64 112
   %279 = getelementptr inbounds nuw i8, ptr %0, i64 120
@@ -375,8 +375,8 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %289 = getelementptr inbounds nuw i8, ptr %0, i64 224
   %290 = getelementptr inbounds nuw i8, ptr %0, i64 176
   br label %291
-291:                                              ; preds = %1245, %277
-  %292 = phi i64 [ %273, %277 ], [ %1246, %1245 ]
+291:                                              ; preds = %1205, %277
+  %292 = phi i64 [ %273, %277 ], [ %1206, %1205 ]
   %293 = load i64, ptr %278, align 8
   %294 = load i64, ptr %279, align 8
   %295 = mul nsw i64 %294, %292
@@ -477,7 +477,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %372 = xor i1 %371, true
   %373 = zext i1 %372 to i8
   store i8 %373, ptr %312, align 1
-  br label %1241
+  br label %1201
 374:                                              ; preds = %363
   br i1 %364, label %375, label %395
 375:                                              ; preds = %374, %367
@@ -491,10 +491,10 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
 381:                                              ; preds = %378, %375
   %382 = load ptr, ptr %290, align 8
   %383 = icmp eq ptr %382, null
-  br i1 %383, label %1240, label %384
+  br i1 %383, label %1200, label %384
 384:                                              ; preds = %381
   %385 = icmp sgt i64 %310, 0
-  br i1 %385, label %386, label %1241
+  br i1 %385, label %386, label %1201
 386:                                              ; preds = %384, %386
   %387 = phi i64 [ %392, %386 ], [ 0, %384 ]
   %388 = load ptr, ptr %290, align 8
@@ -505,10 +505,10 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %392 = add nuw nsw i64 %387, 1
   %393 = load i64, ptr %284, align 8
   %394 = icmp slt i64 %392, %393
-  br i1 %394, label %386, label %1241
+  br i1 %394, label %386, label %1201
 395:                                              ; preds = %378, %374
   %396 = phi i64 [ %376, %378 ], [ %365, %374 ]
-  switch i64 %396, label %983 [
+  switch i64 %396, label %940 [
     i64 0, label %397
     i64 1, label %461
     i64 2, label %463
@@ -528,12 +528,12 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
 403:                                              ; preds = %452, %397
   %404 = phi ptr [ %312, %397 ], [ %455, %452 ]
   %405 = icmp ult ptr %404, %399
-  br i1 %405, label %457, label %1241
+  br i1 %405, label %457, label %1201
 406:                                              ; preds = %452, %400
   %407 = phi ptr [ %312, %400 ], [ %455, %452 ]
   %408 = phi ptr [ %305, %400 ], [ %453, %452 ]
   %409 = icmp eq ptr %407, %399
-  br i1 %409, label %1240, label %410
+  br i1 %409, label %1200, label %410
 410:                                              ; preds = %406
   %411 = getelementptr inbounds nuw i8, ptr %408, i64 1
   %412 = load i8, ptr %408, align 1
@@ -595,10 +595,10 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %459 = getelementptr inbounds nuw i8, ptr %458, i64 4
   store i32 32, ptr %458, align 4
   %460 = icmp ult ptr %459, %399
-  br i1 %460, label %457, label %1241
+  br i1 %460, label %457, label %1201
 461:                                              ; preds = %395
   %462 = tail call fastcc i32 @real(ptr noundef nonnull readonly %0, ptr noundef %319, ptr noundef %326, ptr noundef %312) #9
-  br label %1242
+  br label %1202
 463:                                              ; preds = %395
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %7) #8
   %464 = call fastcc i32 @real(ptr noundef nonnull readonly %0, ptr noundef %319, ptr noundef %326, ptr noundef nonnull %7) #9
@@ -619,7 +619,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
 475:                                              ; preds = %473, %466, %463
   %476 = phi i32 [ 1, %473 ], [ 0, %463 ], [ 0, %466 ]
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #8
-  br label %1242
+  br label %1202
 477:                                              ; preds = %395
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4)
   store ptr %319, ptr %4, align 8
@@ -721,7 +721,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %539 = phi i32 [ 0, %515 ], [ 0, %510 ], [ 0, %526 ], [ 0, %522 ], [ 1, %537 ], [ 1, %535 ], [ 1, %533 ]
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #8
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4)
-  br label %1242
+  br label %1202
 540:                                              ; preds = %395
   br i1 %327, label %541, label %575
 541:                                              ; preds = %540
@@ -777,7 +777,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   br i1 %581, label %582, label %583
 582:                                              ; preds = %579
   store i8 1, ptr %312, align 1
-  br label %1241
+  br label %1201
 583:                                              ; preds = %579, %575, %567, %560, %553, %541
   %584 = ptrtoint ptr %326 to i64
   %585 = sub i64 %584, %320
@@ -788,7 +788,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %589 = icmp eq i8 %588, 49
   %590 = zext i1 %589 to i8
   store i8 %590, ptr %312, align 1
-  br i1 %589, label %1241, label %591
+  br i1 %589, label %1201, label %591
 591:                                              ; preds = %587
   br i1 %327, label %592, label %629
 592:                                              ; preds = %591
@@ -847,7 +847,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %634 = phi ptr [ %631, %629 ], [ getelementptr inbounds nuw (i8, ptr @.str.1, i64 1), %598 ]
   %635 = load i8, ptr %634, align 1
   %636 = icmp eq i8 %635, 0
-  br i1 %636, label %1241, label %685
+  br i1 %636, label %1201, label %685
 637:                                              ; preds = %583
   store i8 0, ptr %312, align 1
   br i1 %327, label %638, label %677
@@ -858,7 +858,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %642 = load i8, ptr %319, align 1
   %643 = and i8 %642, -33
   %644 = icmp eq i8 %643, 70
-  br i1 %644, label %645, label %1240
+  br i1 %644, label %645, label %1200
 645:                                              ; preds = %638
   %646 = getelementptr inbounds nuw i8, ptr %319, i64 1
   %647 = icmp eq ptr %646, %326
@@ -867,7 +867,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %649 = load i8, ptr %646, align 1
   %650 = and i8 %649, -33
   %651 = icmp eq i8 %650, 65
-  br i1 %651, label %652, label %1240
+  br i1 %651, label %652, label %1200
 652:                                              ; preds = %648
   %653 = getelementptr inbounds nuw i8, ptr %319, i64 2
   %654 = icmp eq ptr %653, %326
@@ -876,7 +876,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %656 = load i8, ptr %653, align 1
   %657 = and i8 %656, -33
   %658 = icmp eq i8 %657, 76
-  br i1 %658, label %659, label %1240
+  br i1 %658, label %659, label %1200
 659:                                              ; preds = %655
   %660 = getelementptr inbounds nuw i8, ptr %319, i64 3
   %661 = icmp eq ptr %660, %326
@@ -885,7 +885,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %663 = load i8, ptr %660, align 1
   %664 = and i8 %663, -33
   %665 = icmp eq i8 %664, 83
-  br i1 %665, label %666, label %1240
+  br i1 %665, label %666, label %1200
 666:                                              ; preds = %662
   %667 = getelementptr inbounds nuw i8, ptr %319, i64 4
   %668 = icmp eq ptr %667, %326
@@ -894,7 +894,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %670 = load i8, ptr %667, align 1
   %671 = and i8 %670, -33
   %672 = icmp eq i8 %671, 69
-  br i1 %672, label %673, label %1240
+  br i1 %672, label %673, label %1200
 673:                                              ; preds = %669
   %674 = icmp eq ptr %641, %326
   %675 = select i1 %674, ptr %639, ptr %641
@@ -904,17 +904,17 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %678 = phi ptr [ %319, %637 ], [ %639, %645 ], [ %639, %652 ], [ %639, %659 ], [ %639, %666 ], [ %675, %673 ]
   %679 = phi ptr [ @.str.1, %637 ], [ %640, %645 ], [ %640, %652 ], [ %640, %659 ], [ %640, %666 ], [ %676, %673 ]
   %680 = icmp eq ptr %678, %326
-  br i1 %680, label %681, label %1240
+  br i1 %680, label %681, label %1200
 681:                                              ; preds = %677
   %682 = load i8, ptr %679, align 1
   %683 = icmp eq i8 %682, 0
   %684 = zext i1 %683 to i32
-  br label %1242
+  br label %1202
 685:                                              ; preds = %633, %629, %621, %614, %607, %600, %592
   %686 = load i8, ptr %319, align 1
   %687 = icmp eq i8 %686, 48
   %688 = zext i1 %687 to i32
-  br label %1242
+  br label %1202
 689:                                              ; preds = %395
   %690 = call fastcc i32 @iso_date(ptr noundef %6, ptr noundef %326, ptr noundef %312) #9
   %691 = icmp ne i32 %690, 0
@@ -922,7 +922,7 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %693 = icmp eq ptr %692, %326
   %694 = select i1 %691, i1 %693, i1 false
   %695 = zext i1 %694 to i32
-  br label %1242
+  br label %1202
 696:                                              ; preds = %395
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %2)
   %697 = ptrtoint ptr %326 to i64
@@ -930,15 +930,15 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %3) #8
   %698 = call fastcc i32 @iso_date(ptr noundef %2, ptr noundef %326, ptr noundef nonnull %3) #9
   %699 = icmp eq i32 %698, 0
-  br i1 %699, label %981, label %700
+  br i1 %699, label %938, label %700
 700:                                              ; preds = %696
   %701 = load ptr, ptr %2, align 8
   %702 = ptrtoint ptr %701 to i64
   %703 = icmp ult ptr %701, %326
-  br i1 %703, label %704, label %954
+  br i1 %703, label %704, label %908
 704:                                              ; preds = %700
   %705 = load i8, ptr %701, align 1
-  switch i8 %705, label %981 [
+  switch i8 %705, label %938 [
     i8 84, label %706
     i8 32, label %706
   ]
@@ -976,12 +976,12 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %732 = phi i32 [ -1, %706 ], [ -1, %709 ], [ -1, %725 ], [ -1, %716 ], [ %724, %722 ]
   %733 = ptrtoint ptr %731 to i64
   %734 = icmp eq ptr %731, %326
-  br i1 %734, label %981, label %735
+  br i1 %734, label %938, label %735
 735:                                              ; preds = %730
   %736 = getelementptr inbounds nuw i8, ptr %731, i64 1
   %737 = load i8, ptr %731, align 1
   %738 = icmp eq i8 %737, 58
-  br i1 %738, label %739, label %981
+  br i1 %738, label %739, label %938
 739:                                              ; preds = %735
   %740 = icmp ult ptr %736, %326
   br i1 %740, label %741, label %762
@@ -1016,11 +1016,11 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %765 = ptrtoint ptr %763 to i64
   store ptr %763, ptr %2, align 8
   %766 = icmp ult ptr %763, %326
-  br i1 %766, label %767, label %884
+  br i1 %766, label %767, label %838
 767:                                              ; preds = %762
   %768 = load i8, ptr %763, align 1
   %769 = icmp eq i8 %768, 58
-  br i1 %769, label %770, label %884
+  br i1 %769, label %770, label %838
 770:                                              ; preds = %767
   %771 = getelementptr inbounds nuw i8, ptr %763, i64 1
   store ptr %771, ptr %2, align 8
@@ -1057,571 +1057,524 @@ define dso_local i64 @kernel(ptr nocapture noundef %0) local_unnamed_addr #0 {
   %797 = ptrtoint ptr %795 to i64
   store ptr %795, ptr %2, align 8
   %798 = icmp ult ptr %795, %326
-  br i1 %798, label %799, label %884
+  br i1 %798, label %799, label %838
 799:                                              ; preds = %794
   %800 = load i8, ptr %795, align 1
   %801 = icmp eq i8 %800, 46
-  br i1 %801, label %802, label %884
+  br i1 %801, label %802, label %838
 802:                                              ; preds = %799
   %803 = getelementptr inbounds nuw i8, ptr %795, i64 1
   %804 = icmp ult ptr %803, %326
-  br i1 %804, label %805, label %981
+  br i1 %804, label %805, label %938
 805:                                              ; preds = %802
-  %806 = sub i64 %697, %797
-  %807 = getelementptr i8, ptr %795, i64 %806
-  %808 = load i8, ptr %803, align 1
-  %809 = zext i8 %808 to i32
-  %810 = add nsw i32 %809, -48
-  %811 = and i32 %810, 254
-  %812 = icmp samesign ult i32 %811, 10
-  br i1 %812, label %813, label %878
-813:                                              ; preds = %805
-  %814 = mul nsw i32 %810, 100000
-  %815 = sext i32 %814 to i64
-  %816 = icmp eq i64 %806, 2
-  br i1 %816, label %878, label %817
-817:                                              ; preds = %813
-  %818 = getelementptr inbounds nuw i8, ptr %795, i64 2
-  %819 = load i8, ptr %818, align 1
-  %820 = zext i8 %819 to i32
-  %821 = add nsw i32 %820, -48
-  %822 = and i32 %821, 254
-  %823 = icmp samesign ult i32 %822, 10
-  br i1 %823, label %824, label %878
-824:                                              ; preds = %817
-  %825 = mul nsw i32 %821, 10000
-  %826 = add nsw i32 %825, %814
-  %827 = sext i32 %826 to i64
-  %828 = icmp eq i64 %806, 3
-  br i1 %828, label %878, label %829
-829:                                              ; preds = %824
-  %830 = getelementptr inbounds nuw i8, ptr %795, i64 3
-  %831 = load i8, ptr %830, align 1
-  %832 = zext i8 %831 to i32
-  %833 = add nsw i32 %832, -48
-  %834 = and i32 %833, 254
-  %835 = icmp samesign ult i32 %834, 10
-  br i1 %835, label %836, label %878
-836:                                              ; preds = %829
-  %837 = mul nsw i32 %833, 1000
-  %838 = add nsw i32 %837, %826
-  %839 = sext i32 %838 to i64
-  %840 = icmp eq i64 %806, 4
-  br i1 %840, label %878, label %841
-841:                                              ; preds = %836
-  %842 = getelementptr inbounds nuw i8, ptr %795, i64 4
-  %843 = load i8, ptr %842, align 1
-  %844 = zext i8 %843 to i32
-  %845 = add nsw i32 %844, -48
-  %846 = and i32 %845, 254
-  %847 = icmp samesign ult i32 %846, 10
-  br i1 %847, label %848, label %878
-848:                                              ; preds = %841
-  %849 = mul nsw i32 %845, 100
-  %850 = add nsw i32 %849, %838
-  %851 = sext i32 %850 to i64
-  %852 = icmp eq i64 %806, 5
-  br i1 %852, label %878, label %853
-853:                                              ; preds = %848
-  %854 = getelementptr inbounds nuw i8, ptr %795, i64 5
-  %855 = load i8, ptr %854, align 1
-  %856 = zext i8 %855 to i32
-  %857 = add nsw i32 %856, -48
-  %858 = and i32 %857, 254
-  %859 = icmp samesign ult i32 %858, 10
-  br i1 %859, label %860, label %878
-860:                                              ; preds = %853
-  %861 = mul nsw i32 %857, 10
-  %862 = add nsw i32 %861, %850
-  %863 = sext i32 %862 to i64
-  %864 = icmp eq i64 %806, 6
-  br i1 %864, label %878, label %865
-865:                                              ; preds = %860
-  %866 = getelementptr inbounds nuw i8, ptr %795, i64 6
-  %867 = load i8, ptr %866, align 1
-  %868 = zext i8 %867 to i32
-  %869 = add nsw i32 %868, -48
-  %870 = and i32 %869, 254
-  %871 = icmp samesign ult i32 %870, 10
-  br i1 %871, label %872, label %878
-872:                                              ; preds = %865
-  %873 = sext i32 %869 to i64
-  %874 = add nsw i64 %873, %863
-  %875 = icmp eq i64 %806, 7
-  %876 = getelementptr inbounds nuw i8, ptr %795, i64 7
-  %877 = select i1 %875, ptr %807, ptr %876
-  br label %878
-878:                                              ; preds = %872, %865, %860, %853, %848, %841, %836, %829, %824, %817, %813, %805
-  %879 = phi ptr [ %807, %813 ], [ %803, %805 ], [ %818, %817 ], [ %807, %824 ], [ %830, %829 ], [ %807, %836 ], [ %842, %841 ], [ %807, %848 ], [ %854, %853 ], [ %807, %860 ], [ %866, %865 ], [ %877, %872 ]
-  %880 = phi i1 [ false, %813 ], [ true, %805 ], [ false, %817 ], [ false, %824 ], [ false, %829 ], [ false, %836 ], [ false, %841 ], [ false, %848 ], [ false, %853 ], [ false, %860 ], [ false, %865 ], [ false, %872 ]
-  %881 = phi i64 [ %815, %813 ], [ 0, %805 ], [ %815, %817 ], [ %827, %824 ], [ %827, %829 ], [ %839, %836 ], [ %839, %841 ], [ %851, %848 ], [ %851, %853 ], [ %863, %860 ], [ %863, %865 ], [ %874, %872 ]
-  store ptr %879, ptr %2, align 8
-  br i1 %880, label %981, label %882
-882:                                              ; preds = %878
-  %883 = ptrtoint ptr %879 to i64
-  br label %884
-884:                                              ; preds = %882, %799, %794, %767, %762
-  %885 = phi i64 [ %883, %882 ], [ %797, %794 ], [ %797, %799 ], [ %765, %767 ], [ %765, %762 ]
-  %886 = phi ptr [ %879, %882 ], [ %795, %794 ], [ %795, %799 ], [ %763, %767 ], [ %763, %762 ]
-  %887 = phi i32 [ %796, %882 ], [ %796, %794 ], [ %796, %799 ], [ 0, %767 ], [ 0, %762 ]
-  %888 = phi i64 [ %881, %882 ], [ 0, %794 ], [ 0, %799 ], [ 0, %767 ], [ 0, %762 ]
-  %889 = sub i64 %697, %885
-  switch i64 %889, label %954 [
-    i64 1, label %890
-    i64 6, label %895
+  %806 = ptrtoint ptr %803 to i64
+  %807 = sub i64 %697, %797
+  %808 = getelementptr i8, ptr %795, i64 %807
+  br label %809
+809:                                              ; preds = %823, %805
+  %810 = phi ptr [ %803, %805 ], [ %829, %823 ]
+  %811 = phi i64 [ 0, %805 ], [ %827, %823 ]
+  %812 = phi i64 [ 1000000000, %805 ], [ %825, %823 ]
+  %813 = phi i64 [ 1, %805 ], [ %828, %823 ]
+  %814 = load i8, ptr %810, align 1
+  %815 = zext i8 %814 to i32
+  %816 = add nsw i32 %815, -48
+  %817 = and i32 %816, 254
+  %818 = icmp samesign ult i32 %817, 10
+  %819 = ptrtoint ptr %810 to i64
+  %820 = sub i64 %819, %806
+  %821 = icmp slt i64 %820, 9
+  %822 = and i1 %821, %818
+  br i1 %822, label %823, label %831
+823:                                              ; preds = %809
+  %824 = sext i32 %816 to i64
+  %825 = sdiv i64 %812, 10
+  %826 = mul nsw i64 %825, %824
+  %827 = add nsw i64 %826, %811
+  %828 = add nuw nsw i64 %813, 1
+  %829 = getelementptr inbounds nuw i8, ptr %795, i64 %828
+  %830 = icmp eq i64 %828, %807
+  br i1 %830, label %831, label %809
+831:                                              ; preds = %823, %809
+  %832 = phi ptr [ %808, %823 ], [ %810, %809 ]
+  %833 = phi i64 [ %807, %823 ], [ %813, %809 ]
+  %834 = phi i64 [ %827, %823 ], [ %811, %809 ]
+  %835 = icmp eq i64 %833, 1
+  store ptr %832, ptr %2, align 8
+  br i1 %835, label %938, label %836
+836:                                              ; preds = %831
+  %837 = ptrtoint ptr %832 to i64
+  br label %838
+838:                                              ; preds = %836, %799, %794, %767, %762
+  %839 = phi i64 [ %837, %836 ], [ %797, %794 ], [ %797, %799 ], [ %765, %767 ], [ %765, %762 ]
+  %840 = phi ptr [ %832, %836 ], [ %795, %794 ], [ %795, %799 ], [ %763, %767 ], [ %763, %762 ]
+  %841 = phi i32 [ %796, %836 ], [ %796, %794 ], [ %796, %799 ], [ 0, %767 ], [ 0, %762 ]
+  %842 = phi i64 [ %834, %836 ], [ 0, %794 ], [ 0, %799 ], [ 0, %767 ], [ 0, %762 ]
+  %843 = sub i64 %697, %839
+  switch i64 %843, label %908 [
+    i64 1, label %844
+    i64 6, label %849
   ]
-890:                                              ; preds = %884
-  %891 = load i8, ptr %886, align 1
-  %892 = icmp eq i8 %891, 90
-  %893 = zext i1 %892 to i64
-  %894 = getelementptr inbounds nuw i8, ptr %886, i64 %893
-  br label %954
-895:                                              ; preds = %884
-  %896 = load i8, ptr %886, align 1
-  switch i8 %896, label %954 [
-    i8 43, label %897
-    i8 45, label %897
+844:                                              ; preds = %838
+  %845 = load i8, ptr %840, align 1
+  %846 = icmp eq i8 %845, 90
+  %847 = zext i1 %846 to i64
+  %848 = getelementptr inbounds nuw i8, ptr %840, i64 %847
+  br label %908
+849:                                              ; preds = %838
+  %850 = load i8, ptr %840, align 1
+  switch i8 %850, label %908 [
+    i8 43, label %851
+    i8 45, label %851
   ]
-897:                                              ; preds = %895, %895
-  %898 = getelementptr inbounds nuw i8, ptr %886, i64 1
-  store ptr %898, ptr %2, align 8
-  %899 = icmp eq i8 %896, 45
-  %900 = icmp ult ptr %898, %326
-  br i1 %900, label %901, label %918
-901:                                              ; preds = %897
-  %902 = getelementptr i8, ptr %886, i64 3
-  %903 = load i8, ptr %898, align 1
-  %904 = zext i8 %903 to i32
-  %905 = add nsw i32 %904, -48
-  %906 = and i32 %905, 254
-  %907 = icmp samesign ult i32 %906, 10
-  br i1 %907, label %908, label %918
-908:                                              ; preds = %901
-  %909 = getelementptr inbounds nuw i8, ptr %886, i64 2
-  %910 = load i8, ptr %909, align 1
-  %911 = zext i8 %910 to i32
-  %912 = add nsw i32 %911, -48
-  %913 = and i32 %912, 254
-  %914 = icmp samesign ult i32 %913, 10
-  br i1 %914, label %915, label %918
-915:                                              ; preds = %908
-  %916 = mul nsw i32 %905, 10
-  %917 = add nsw i32 %912, %916
-  br label %918
-918:                                              ; preds = %915, %908, %901, %897
-  %919 = phi ptr [ %898, %897 ], [ %898, %901 ], [ %909, %908 ], [ %902, %915 ]
-  %920 = phi i32 [ -1, %897 ], [ -1, %901 ], [ -1, %908 ], [ %917, %915 ]
-  %921 = getelementptr inbounds nuw i8, ptr %919, i64 1
-  store ptr %921, ptr %2, align 8
-  %922 = load i8, ptr %919, align 1
-  %923 = icmp eq i8 %922, 58
-  %924 = icmp ult ptr %921, %326
-  %925 = select i1 %923, i1 %924, i1 false
-  br i1 %925, label %926, label %981
-926:                                              ; preds = %918
-  %927 = getelementptr i8, ptr %919, i64 3
-  %928 = load i8, ptr %921, align 1
-  %929 = zext i8 %928 to i32
-  %930 = add nsw i32 %929, -48
-  %931 = and i32 %930, 254
-  %932 = icmp samesign ult i32 %931, 10
-  br i1 %932, label %939, label %981
-933:                                              ; preds = %939
-  %934 = load i8, ptr %940, align 1
-  %935 = zext i8 %934 to i32
-  %936 = add nsw i32 %935, -48
-  %937 = and i32 %936, 254
-  %938 = icmp samesign ult i32 %937, 10
-  br i1 %938, label %942, label %981
-939:                                              ; preds = %926
-  %940 = getelementptr inbounds nuw i8, ptr %919, i64 2
-  %941 = icmp eq ptr %940, %326
-  br i1 %941, label %981, label %933
-942:                                              ; preds = %933
-  %943 = mul nsw i32 %930, 10
-  %944 = add nsw i32 %936, %943
-  %945 = icmp ult i32 %920, 24
-  %946 = icmp ult i32 %944, 60
-  %947 = select i1 %945, i1 %946, i1 false
-  br i1 %947, label %948, label %981
-948:                                              ; preds = %942
-  %949 = mul nuw nsw i32 %920, 60
-  %950 = add nuw nsw i32 %944, %949
-  %951 = select i1 %899, i32 -60, i32 60
-  %952 = mul nsw i32 %950, %951
-  %953 = sext i32 %952 to i64
-  br label %954
-954:                                              ; preds = %948, %895, %890, %884, %700
-  %955 = phi ptr [ %927, %948 ], [ %701, %700 ], [ %886, %895 ], [ %886, %884 ], [ %894, %890 ]
-  %956 = phi i32 [ %764, %948 ], [ 0, %700 ], [ %764, %895 ], [ %764, %884 ], [ %764, %890 ]
-  %957 = phi i32 [ %887, %948 ], [ 0, %700 ], [ %887, %895 ], [ %887, %884 ], [ %887, %890 ]
-  %958 = phi i32 [ %732, %948 ], [ 0, %700 ], [ %732, %895 ], [ %732, %884 ], [ %732, %890 ]
-  %959 = phi i64 [ %953, %948 ], [ 0, %700 ], [ 0, %895 ], [ 0, %884 ], [ 0, %890 ]
-  %960 = phi i64 [ %888, %948 ], [ 0, %700 ], [ %888, %895 ], [ %888, %884 ], [ %888, %890 ]
-  %961 = icmp ne ptr %955, %326
-  %962 = icmp ugt i32 %958, 23
-  %963 = select i1 %961, i1 true, i1 %962
-  %964 = icmp ugt i32 %956, 59
-  %965 = select i1 %963, i1 true, i1 %964
-  %966 = icmp ugt i32 %957, 59
-  %967 = select i1 %965, i1 true, i1 %966
-  br i1 %967, label %981, label %968
-968:                                              ; preds = %954
-  %969 = load i64, ptr %3, align 8
-  %970 = mul nsw i64 %969, 86400
-  %971 = mul nuw nsw i32 %958, 3600
-  %972 = zext nneg i32 %971 to i64
-  %973 = mul nuw nsw i32 %956, 60
-  %974 = add nuw nsw i32 %957, %973
-  %975 = zext nneg i32 %974 to i64
-  %976 = sub nsw i64 %975, %959
-  %977 = add nsw i64 %976, %972
-  %978 = add i64 %977, %970
-  %979 = mul nsw i64 %978, 1000000
-  %980 = add nsw i64 %979, %960
-  store i64 %980, ptr %312, align 8
-  br label %981
-981:                                              ; preds = %968, %954, %942, %939, %933, %926, %918, %878, %802, %735, %730, %704, %696
-  %982 = phi i32 [ 1, %968 ], [ 0, %878 ], [ 0, %696 ], [ 0, %704 ], [ 0, %735 ], [ 0, %730 ], [ 0, %954 ], [ 0, %918 ], [ 0, %942 ], [ 0, %802 ], [ 0, %939 ], [ 0, %926 ], [ 0, %933 ]
+851:                                              ; preds = %849, %849
+  %852 = getelementptr inbounds nuw i8, ptr %840, i64 1
+  store ptr %852, ptr %2, align 8
+  %853 = icmp eq i8 %850, 45
+  %854 = icmp ult ptr %852, %326
+  br i1 %854, label %855, label %872
+855:                                              ; preds = %851
+  %856 = getelementptr i8, ptr %840, i64 3
+  %857 = load i8, ptr %852, align 1
+  %858 = zext i8 %857 to i32
+  %859 = add nsw i32 %858, -48
+  %860 = and i32 %859, 254
+  %861 = icmp samesign ult i32 %860, 10
+  br i1 %861, label %862, label %872
+862:                                              ; preds = %855
+  %863 = getelementptr inbounds nuw i8, ptr %840, i64 2
+  %864 = load i8, ptr %863, align 1
+  %865 = zext i8 %864 to i32
+  %866 = add nsw i32 %865, -48
+  %867 = and i32 %866, 254
+  %868 = icmp samesign ult i32 %867, 10
+  br i1 %868, label %869, label %872
+869:                                              ; preds = %862
+  %870 = mul nsw i32 %859, 10
+  %871 = add nsw i32 %866, %870
+  br label %872
+872:                                              ; preds = %869, %862, %855, %851
+  %873 = phi ptr [ %852, %851 ], [ %852, %855 ], [ %863, %862 ], [ %856, %869 ]
+  %874 = phi i32 [ -1, %851 ], [ -1, %855 ], [ -1, %862 ], [ %871, %869 ]
+  %875 = getelementptr inbounds nuw i8, ptr %873, i64 1
+  store ptr %875, ptr %2, align 8
+  %876 = load i8, ptr %873, align 1
+  %877 = icmp eq i8 %876, 58
+  %878 = icmp ult ptr %875, %326
+  %879 = select i1 %877, i1 %878, i1 false
+  br i1 %879, label %880, label %938
+880:                                              ; preds = %872
+  %881 = getelementptr i8, ptr %873, i64 3
+  %882 = load i8, ptr %875, align 1
+  %883 = zext i8 %882 to i32
+  %884 = add nsw i32 %883, -48
+  %885 = and i32 %884, 254
+  %886 = icmp samesign ult i32 %885, 10
+  br i1 %886, label %893, label %938
+887:                                              ; preds = %893
+  %888 = load i8, ptr %894, align 1
+  %889 = zext i8 %888 to i32
+  %890 = add nsw i32 %889, -48
+  %891 = and i32 %890, 254
+  %892 = icmp samesign ult i32 %891, 10
+  br i1 %892, label %896, label %938
+893:                                              ; preds = %880
+  %894 = getelementptr inbounds nuw i8, ptr %873, i64 2
+  %895 = icmp eq ptr %894, %326
+  br i1 %895, label %938, label %887
+896:                                              ; preds = %887
+  %897 = mul nsw i32 %884, 10
+  %898 = add nsw i32 %890, %897
+  %899 = icmp ult i32 %874, 24
+  %900 = icmp ult i32 %898, 60
+  %901 = select i1 %899, i1 %900, i1 false
+  br i1 %901, label %902, label %938
+902:                                              ; preds = %896
+  %903 = mul nuw nsw i32 %874, 60
+  %904 = add nuw nsw i32 %898, %903
+  %905 = select i1 %853, i32 -60, i32 60
+  %906 = mul nsw i32 %904, %905
+  %907 = sext i32 %906 to i64
+  br label %908
+908:                                              ; preds = %902, %849, %844, %838, %700
+  %909 = phi ptr [ %881, %902 ], [ %701, %700 ], [ %840, %849 ], [ %840, %838 ], [ %848, %844 ]
+  %910 = phi i32 [ %764, %902 ], [ 0, %700 ], [ %764, %849 ], [ %764, %838 ], [ %764, %844 ]
+  %911 = phi i32 [ %841, %902 ], [ 0, %700 ], [ %841, %849 ], [ %841, %838 ], [ %841, %844 ]
+  %912 = phi i32 [ %732, %902 ], [ 0, %700 ], [ %732, %849 ], [ %732, %838 ], [ %732, %844 ]
+  %913 = phi i64 [ %907, %902 ], [ 0, %700 ], [ 0, %849 ], [ 0, %838 ], [ 0, %844 ]
+  %914 = phi i64 [ %842, %902 ], [ 0, %700 ], [ %842, %849 ], [ %842, %838 ], [ %842, %844 ]
+  %915 = icmp ne ptr %909, %326
+  %916 = icmp ugt i32 %912, 23
+  %917 = select i1 %915, i1 true, i1 %916
+  %918 = icmp ugt i32 %910, 59
+  %919 = select i1 %917, i1 true, i1 %918
+  %920 = icmp ugt i32 %911, 59
+  %921 = select i1 %919, i1 true, i1 %920
+  br i1 %921, label %938, label %922
+922:                                              ; preds = %908
+  %923 = load i64, ptr %3, align 8
+  %924 = mul nsw i64 %923, 86400
+  %925 = mul nuw nsw i32 %912, 3600
+  %926 = zext nneg i32 %925 to i64
+  %927 = mul nuw nsw i32 %910, 60
+  %928 = add nuw nsw i32 %911, %927
+  %929 = zext nneg i32 %928 to i64
+  %930 = sub nsw i64 %929, %913
+  %931 = add nsw i64 %930, %926
+  %932 = add i64 %931, %924
+  %933 = add i64 %932, -9200000001
+  %934 = icmp ult i64 %933, -18400000001
+  br i1 %934, label %938, label %935
+935:                                              ; preds = %922
+  %936 = mul nsw i64 %932, 1000000000
+  %937 = add nsw i64 %936, %914
+  store i64 %937, ptr %312, align 8
+  br label %938
+938:                                              ; preds = %935, %922, %908, %896, %893, %887, %880, %872, %831, %802, %735, %730, %704, %696
+  %939 = phi i32 [ 0, %831 ], [ 0, %696 ], [ 0, %704 ], [ 0, %735 ], [ 0, %730 ], [ 0, %908 ], [ 1, %935 ], [ 0, %922 ], [ 0, %872 ], [ 0, %896 ], [ 0, %802 ], [ 0, %893 ], [ 0, %880 ], [ 0, %887 ]
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %3) #8
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %2)
-  br label %1242
-983:                                              ; preds = %395
-  %984 = load ptr, ptr %289, align 8
-  br label %985
-985:                                              ; preds = %1152, %983
-  %986 = phi ptr [ %319, %983 ], [ %1153, %1152 ]
-  %987 = phi i32 [ 1900, %983 ], [ %1154, %1152 ]
-  %988 = phi i32 [ 1, %983 ], [ %1155, %1152 ]
-  %989 = phi i32 [ 1, %983 ], [ %1156, %1152 ]
-  %990 = phi i32 [ 0, %983 ], [ %1157, %1152 ]
-  %991 = phi i32 [ 0, %983 ], [ %1158, %1152 ]
-  %992 = phi i32 [ 0, %983 ], [ %1159, %1152 ]
-  %993 = phi ptr [ %984, %983 ], [ %1161, %1152 ]
-  %994 = load i8, ptr %993, align 1
-  switch i8 %994, label %995 [
-    i8 0, label %1162
-    i8 37, label %1001
+  br label %1202
+940:                                              ; preds = %395
+  %941 = load ptr, ptr %289, align 8
+  br label %942
+942:                                              ; preds = %1109, %940
+  %943 = phi ptr [ %319, %940 ], [ %1110, %1109 ]
+  %944 = phi i32 [ 1900, %940 ], [ %1111, %1109 ]
+  %945 = phi i32 [ 1, %940 ], [ %1112, %1109 ]
+  %946 = phi i32 [ 1, %940 ], [ %1113, %1109 ]
+  %947 = phi i32 [ 0, %940 ], [ %1114, %1109 ]
+  %948 = phi i32 [ 0, %940 ], [ %1115, %1109 ]
+  %949 = phi i32 [ 0, %940 ], [ %1116, %1109 ]
+  %950 = phi ptr [ %941, %940 ], [ %1118, %1109 ]
+  %951 = load i8, ptr %950, align 1
+  switch i8 %951, label %952 [
+    i8 0, label %1119
+    i8 37, label %958
   ]
-995:                                              ; preds = %985
-  %996 = icmp eq ptr %986, %326
-  br i1 %996, label %1240, label %997
-997:                                              ; preds = %995
-  %998 = getelementptr inbounds nuw i8, ptr %986, i64 1
-  %999 = load i8, ptr %986, align 1
-  %1000 = icmp eq i8 %999, %994
-  br i1 %1000, label %1152, label %1240
-1001:                                             ; preds = %985
-  %1002 = getelementptr inbounds nuw i8, ptr %993, i64 1
-  %1003 = load i8, ptr %1002, align 1
-  switch i8 %1003, label %1240 [
-    i8 89, label %1019
-    i8 109, label %1016
-    i8 100, label %1013
-    i8 72, label %1010
-    i8 77, label %1007
-    i8 83, label %1004
+952:                                              ; preds = %942
+  %953 = icmp eq ptr %943, %326
+  br i1 %953, label %1200, label %954
+954:                                              ; preds = %952
+  %955 = getelementptr inbounds nuw i8, ptr %943, i64 1
+  %956 = load i8, ptr %943, align 1
+  %957 = icmp eq i8 %956, %951
+  br i1 %957, label %1109, label %1200
+958:                                              ; preds = %942
+  %959 = getelementptr inbounds nuw i8, ptr %950, i64 1
+  %960 = load i8, ptr %959, align 1
+  switch i8 %960, label %1200 [
+    i8 89, label %976
+    i8 109, label %973
+    i8 100, label %970
+    i8 72, label %967
+    i8 77, label %964
+    i8 83, label %961
   ]
-1004:                                             ; preds = %1001
-  %1005 = getelementptr i8, ptr %986, i64 2
-  %1006 = icmp ult ptr %986, %326
-  br i1 %1006, label %1134, label %1152
-1007:                                             ; preds = %1001
-  %1008 = getelementptr i8, ptr %986, i64 2
-  %1009 = icmp ult ptr %986, %326
-  br i1 %1009, label %1116, label %1152
-1010:                                             ; preds = %1001
-  %1011 = getelementptr i8, ptr %986, i64 2
-  %1012 = icmp ult ptr %986, %326
-  br i1 %1012, label %1098, label %1152
-1013:                                             ; preds = %1001
-  %1014 = getelementptr i8, ptr %986, i64 2
-  %1015 = icmp ult ptr %986, %326
-  br i1 %1015, label %1080, label %1152
-1016:                                             ; preds = %1001
-  %1017 = getelementptr i8, ptr %986, i64 2
-  %1018 = icmp ult ptr %986, %326
-  br i1 %1018, label %1062, label %1152
-1019:                                             ; preds = %1001
-  %1020 = getelementptr i8, ptr %986, i64 4
-  %1021 = icmp ult ptr %986, %326
-  br i1 %1021, label %1022, label %1152
-1022:                                             ; preds = %1019
-  %1023 = load i8, ptr %986, align 1
-  %1024 = zext i8 %1023 to i32
-  %1025 = add nsw i32 %1024, -48
-  %1026 = and i32 %1025, 254
-  %1027 = icmp samesign ult i32 %1026, 10
-  br i1 %1027, label %1028, label %1152
-1028:                                             ; preds = %1022
-  %1029 = getelementptr inbounds nuw i8, ptr %986, i64 1
-  %1030 = icmp ult ptr %1029, %326
-  br i1 %1030, label %1031, label %1152
-1031:                                             ; preds = %1028
-  %1032 = load i8, ptr %1029, align 1
-  %1033 = zext i8 %1032 to i32
-  %1034 = add nsw i32 %1033, -48
-  %1035 = and i32 %1034, 254
-  %1036 = icmp samesign ult i32 %1035, 10
-  br i1 %1036, label %1037, label %1152
-1037:                                             ; preds = %1031
-  %1038 = mul nsw i32 %1025, 10
-  %1039 = add nsw i32 %1034, %1038
-  %1040 = getelementptr inbounds nuw i8, ptr %986, i64 2
-  %1041 = icmp ult ptr %1040, %326
-  br i1 %1041, label %1042, label %1152
-1042:                                             ; preds = %1037
-  %1043 = load i8, ptr %1040, align 1
-  %1044 = zext i8 %1043 to i32
-  %1045 = add nsw i32 %1044, -48
-  %1046 = and i32 %1045, 254
-  %1047 = icmp samesign ult i32 %1046, 10
-  br i1 %1047, label %1048, label %1152
-1048:                                             ; preds = %1042
-  %1049 = mul nsw i32 %1039, 10
-  %1050 = add nsw i32 %1045, %1049
-  %1051 = getelementptr inbounds nuw i8, ptr %986, i64 3
-  %1052 = icmp ult ptr %1051, %326
-  br i1 %1052, label %1053, label %1152
-1053:                                             ; preds = %1048
-  %1054 = load i8, ptr %1051, align 1
-  %1055 = zext i8 %1054 to i32
-  %1056 = add nsw i32 %1055, -48
-  %1057 = and i32 %1056, 254
-  %1058 = icmp samesign ult i32 %1057, 10
-  br i1 %1058, label %1059, label %1152
-1059:                                             ; preds = %1053
-  %1060 = mul nsw i32 %1050, 10
-  %1061 = add nsw i32 %1056, %1060
-  br label %1152
-1062:                                             ; preds = %1016
-  %1063 = load i8, ptr %986, align 1
-  %1064 = zext i8 %1063 to i32
-  %1065 = add nsw i32 %1064, -48
-  %1066 = and i32 %1065, 254
-  %1067 = icmp samesign ult i32 %1066, 10
-  br i1 %1067, label %1068, label %1152
-1068:                                             ; preds = %1062
-  %1069 = getelementptr inbounds nuw i8, ptr %986, i64 1
-  %1070 = icmp ult ptr %1069, %326
-  br i1 %1070, label %1071, label %1152
-1071:                                             ; preds = %1068
-  %1072 = load i8, ptr %1069, align 1
-  %1073 = zext i8 %1072 to i32
-  %1074 = add nsw i32 %1073, -48
-  %1075 = and i32 %1074, 254
-  %1076 = icmp samesign ult i32 %1075, 10
-  br i1 %1076, label %1077, label %1152
-1077:                                             ; preds = %1071
-  %1078 = mul nsw i32 %1065, 10
-  %1079 = add nsw i32 %1074, %1078
-  br label %1152
-1080:                                             ; preds = %1013
-  %1081 = load i8, ptr %986, align 1
-  %1082 = zext i8 %1081 to i32
-  %1083 = add nsw i32 %1082, -48
-  %1084 = and i32 %1083, 254
-  %1085 = icmp samesign ult i32 %1084, 10
-  br i1 %1085, label %1086, label %1152
-1086:                                             ; preds = %1080
-  %1087 = getelementptr inbounds nuw i8, ptr %986, i64 1
-  %1088 = icmp ult ptr %1087, %326
-  br i1 %1088, label %1089, label %1152
-1089:                                             ; preds = %1086
-  %1090 = load i8, ptr %1087, align 1
-  %1091 = zext i8 %1090 to i32
-  %1092 = add nsw i32 %1091, -48
-  %1093 = and i32 %1092, 254
-  %1094 = icmp samesign ult i32 %1093, 10
-  br i1 %1094, label %1095, label %1152
-1095:                                             ; preds = %1089
-  %1096 = mul nsw i32 %1083, 10
-  %1097 = add nsw i32 %1092, %1096
-  br label %1152
-1098:                                             ; preds = %1010
-  %1099 = load i8, ptr %986, align 1
-  %1100 = zext i8 %1099 to i32
-  %1101 = add nsw i32 %1100, -48
-  %1102 = and i32 %1101, 254
-  %1103 = icmp samesign ult i32 %1102, 10
-  br i1 %1103, label %1104, label %1152
-1104:                                             ; preds = %1098
-  %1105 = getelementptr inbounds nuw i8, ptr %986, i64 1
-  %1106 = icmp ult ptr %1105, %326
-  br i1 %1106, label %1107, label %1152
-1107:                                             ; preds = %1104
-  %1108 = load i8, ptr %1105, align 1
-  %1109 = zext i8 %1108 to i32
-  %1110 = add nsw i32 %1109, -48
-  %1111 = and i32 %1110, 254
-  %1112 = icmp samesign ult i32 %1111, 10
-  br i1 %1112, label %1113, label %1152
-1113:                                             ; preds = %1107
-  %1114 = mul nsw i32 %1101, 10
-  %1115 = add nsw i32 %1110, %1114
-  br label %1152
-1116:                                             ; preds = %1007
-  %1117 = load i8, ptr %986, align 1
-  %1118 = zext i8 %1117 to i32
-  %1119 = add nsw i32 %1118, -48
-  %1120 = and i32 %1119, 254
-  %1121 = icmp samesign ult i32 %1120, 10
-  br i1 %1121, label %1122, label %1152
-1122:                                             ; preds = %1116
-  %1123 = getelementptr inbounds nuw i8, ptr %986, i64 1
-  %1124 = icmp ult ptr %1123, %326
-  br i1 %1124, label %1125, label %1152
-1125:                                             ; preds = %1122
-  %1126 = load i8, ptr %1123, align 1
-  %1127 = zext i8 %1126 to i32
-  %1128 = add nsw i32 %1127, -48
-  %1129 = and i32 %1128, 254
-  %1130 = icmp samesign ult i32 %1129, 10
-  br i1 %1130, label %1131, label %1152
-1131:                                             ; preds = %1125
-  %1132 = mul nsw i32 %1119, 10
-  %1133 = add nsw i32 %1128, %1132
-  br label %1152
-1134:                                             ; preds = %1004
-  %1135 = load i8, ptr %986, align 1
-  %1136 = zext i8 %1135 to i32
-  %1137 = add nsw i32 %1136, -48
-  %1138 = and i32 %1137, 254
-  %1139 = icmp samesign ult i32 %1138, 10
-  br i1 %1139, label %1140, label %1152
-1140:                                             ; preds = %1134
-  %1141 = getelementptr inbounds nuw i8, ptr %986, i64 1
-  %1142 = icmp ult ptr %1141, %326
-  br i1 %1142, label %1143, label %1152
-1143:                                             ; preds = %1140
-  %1144 = load i8, ptr %1141, align 1
-  %1145 = zext i8 %1144 to i32
-  %1146 = add nsw i32 %1145, -48
-  %1147 = and i32 %1146, 254
-  %1148 = icmp samesign ult i32 %1147, 10
-  br i1 %1148, label %1149, label %1152
-1149:                                             ; preds = %1143
-  %1150 = mul nsw i32 %1137, 10
-  %1151 = add nsw i32 %1146, %1150
-  br label %1152
-1152:                                             ; preds = %1149, %1143, %1140, %1134, %1131, %1125, %1122, %1116, %1113, %1107, %1104, %1098, %1095, %1089, %1086, %1080, %1077, %1071, %1068, %1062, %1059, %1053, %1048, %1042, %1037, %1031, %1028, %1022, %1019, %1016, %1013, %1010, %1007, %1004, %997
-  %1153 = phi ptr [ %998, %997 ], [ %986, %1022 ], [ %986, %1019 ], [ %1029, %1028 ], [ %1029, %1031 ], [ %1040, %1037 ], [ %1040, %1042 ], [ %1051, %1048 ], [ %1051, %1053 ], [ %1020, %1059 ], [ %986, %1062 ], [ %986, %1016 ], [ %1069, %1068 ], [ %1069, %1071 ], [ %1017, %1077 ], [ %986, %1080 ], [ %986, %1013 ], [ %1087, %1086 ], [ %1087, %1089 ], [ %1014, %1095 ], [ %986, %1098 ], [ %986, %1010 ], [ %1105, %1104 ], [ %1105, %1107 ], [ %1011, %1113 ], [ %986, %1116 ], [ %986, %1007 ], [ %1123, %1122 ], [ %1123, %1125 ], [ %1008, %1131 ], [ %986, %1134 ], [ %986, %1004 ], [ %1141, %1140 ], [ %1141, %1143 ], [ %1005, %1149 ]
-  %1154 = phi i32 [ %987, %997 ], [ -1, %1022 ], [ -1, %1019 ], [ -1, %1028 ], [ -1, %1031 ], [ -1, %1037 ], [ -1, %1042 ], [ -1, %1048 ], [ -1, %1053 ], [ %1061, %1059 ], [ %987, %1062 ], [ %987, %1016 ], [ %987, %1068 ], [ %987, %1071 ], [ %987, %1077 ], [ %987, %1080 ], [ %987, %1013 ], [ %987, %1086 ], [ %987, %1089 ], [ %987, %1095 ], [ %987, %1098 ], [ %987, %1010 ], [ %987, %1104 ], [ %987, %1107 ], [ %987, %1113 ], [ %987, %1116 ], [ %987, %1007 ], [ %987, %1122 ], [ %987, %1125 ], [ %987, %1131 ], [ %987, %1134 ], [ %987, %1004 ], [ %987, %1140 ], [ %987, %1143 ], [ %987, %1149 ]
-  %1155 = phi i32 [ %988, %997 ], [ %988, %1022 ], [ %988, %1019 ], [ %988, %1028 ], [ %988, %1031 ], [ %988, %1037 ], [ %988, %1042 ], [ %988, %1048 ], [ %988, %1053 ], [ %988, %1059 ], [ -1, %1062 ], [ -1, %1016 ], [ -1, %1068 ], [ -1, %1071 ], [ %1079, %1077 ], [ %988, %1080 ], [ %988, %1013 ], [ %988, %1086 ], [ %988, %1089 ], [ %988, %1095 ], [ %988, %1098 ], [ %988, %1010 ], [ %988, %1104 ], [ %988, %1107 ], [ %988, %1113 ], [ %988, %1116 ], [ %988, %1007 ], [ %988, %1122 ], [ %988, %1125 ], [ %988, %1131 ], [ %988, %1134 ], [ %988, %1004 ], [ %988, %1140 ], [ %988, %1143 ], [ %988, %1149 ]
-  %1156 = phi i32 [ %989, %997 ], [ %989, %1022 ], [ %989, %1019 ], [ %989, %1028 ], [ %989, %1031 ], [ %989, %1037 ], [ %989, %1042 ], [ %989, %1048 ], [ %989, %1053 ], [ %989, %1059 ], [ %989, %1062 ], [ %989, %1016 ], [ %989, %1068 ], [ %989, %1071 ], [ %989, %1077 ], [ -1, %1080 ], [ -1, %1013 ], [ -1, %1086 ], [ -1, %1089 ], [ %1097, %1095 ], [ %989, %1098 ], [ %989, %1010 ], [ %989, %1104 ], [ %989, %1107 ], [ %989, %1113 ], [ %989, %1116 ], [ %989, %1007 ], [ %989, %1122 ], [ %989, %1125 ], [ %989, %1131 ], [ %989, %1134 ], [ %989, %1004 ], [ %989, %1140 ], [ %989, %1143 ], [ %989, %1149 ]
-  %1157 = phi i32 [ %990, %997 ], [ %990, %1022 ], [ %990, %1019 ], [ %990, %1028 ], [ %990, %1031 ], [ %990, %1037 ], [ %990, %1042 ], [ %990, %1048 ], [ %990, %1053 ], [ %990, %1059 ], [ %990, %1062 ], [ %990, %1016 ], [ %990, %1068 ], [ %990, %1071 ], [ %990, %1077 ], [ %990, %1080 ], [ %990, %1013 ], [ %990, %1086 ], [ %990, %1089 ], [ %990, %1095 ], [ -1, %1098 ], [ -1, %1010 ], [ -1, %1104 ], [ -1, %1107 ], [ %1115, %1113 ], [ %990, %1116 ], [ %990, %1007 ], [ %990, %1122 ], [ %990, %1125 ], [ %990, %1131 ], [ %990, %1134 ], [ %990, %1004 ], [ %990, %1140 ], [ %990, %1143 ], [ %990, %1149 ]
-  %1158 = phi i32 [ %991, %997 ], [ %991, %1022 ], [ %991, %1019 ], [ %991, %1028 ], [ %991, %1031 ], [ %991, %1037 ], [ %991, %1042 ], [ %991, %1048 ], [ %991, %1053 ], [ %991, %1059 ], [ %991, %1062 ], [ %991, %1016 ], [ %991, %1068 ], [ %991, %1071 ], [ %991, %1077 ], [ %991, %1080 ], [ %991, %1013 ], [ %991, %1086 ], [ %991, %1089 ], [ %991, %1095 ], [ %991, %1098 ], [ %991, %1010 ], [ %991, %1104 ], [ %991, %1107 ], [ %991, %1113 ], [ -1, %1116 ], [ -1, %1007 ], [ -1, %1122 ], [ -1, %1125 ], [ %1133, %1131 ], [ %991, %1134 ], [ %991, %1004 ], [ %991, %1140 ], [ %991, %1143 ], [ %991, %1149 ]
-  %1159 = phi i32 [ %992, %997 ], [ %992, %1022 ], [ %992, %1019 ], [ %992, %1028 ], [ %992, %1031 ], [ %992, %1037 ], [ %992, %1042 ], [ %992, %1048 ], [ %992, %1053 ], [ %992, %1059 ], [ %992, %1062 ], [ %992, %1016 ], [ %992, %1068 ], [ %992, %1071 ], [ %992, %1077 ], [ %992, %1080 ], [ %992, %1013 ], [ %992, %1086 ], [ %992, %1089 ], [ %992, %1095 ], [ %992, %1098 ], [ %992, %1010 ], [ %992, %1104 ], [ %992, %1107 ], [ %992, %1113 ], [ %992, %1116 ], [ %992, %1007 ], [ %992, %1122 ], [ %992, %1125 ], [ %992, %1131 ], [ -1, %1134 ], [ -1, %1004 ], [ -1, %1140 ], [ -1, %1143 ], [ %1151, %1149 ]
-  %1160 = phi ptr [ %993, %997 ], [ %1002, %1022 ], [ %1002, %1019 ], [ %1002, %1028 ], [ %1002, %1031 ], [ %1002, %1037 ], [ %1002, %1042 ], [ %1002, %1048 ], [ %1002, %1053 ], [ %1002, %1059 ], [ %1002, %1062 ], [ %1002, %1016 ], [ %1002, %1068 ], [ %1002, %1071 ], [ %1002, %1077 ], [ %1002, %1080 ], [ %1002, %1013 ], [ %1002, %1086 ], [ %1002, %1089 ], [ %1002, %1095 ], [ %1002, %1098 ], [ %1002, %1010 ], [ %1002, %1104 ], [ %1002, %1107 ], [ %1002, %1113 ], [ %1002, %1116 ], [ %1002, %1007 ], [ %1002, %1122 ], [ %1002, %1125 ], [ %1002, %1131 ], [ %1002, %1134 ], [ %1002, %1004 ], [ %1002, %1140 ], [ %1002, %1143 ], [ %1002, %1149 ]
-  %1161 = getelementptr inbounds nuw i8, ptr %1160, i64 1
-  br label %985
-1162:                                             ; preds = %985
-  %1163 = icmp ne ptr %986, %326
-  %1164 = icmp ugt i32 %990, 23
-  %1165 = select i1 %1163, i1 true, i1 %1164
-  %1166 = icmp ugt i32 %991, 59
-  %1167 = select i1 %1165, i1 true, i1 %1166
-  %1168 = icmp ugt i32 %992, 59
-  %1169 = select i1 %1167, i1 true, i1 %1168
-  br i1 %1169, label %1240, label %1170
-1170:                                             ; preds = %1162
-  %1171 = add nsw i32 %987, -9999
-  %1172 = icmp ult i32 %1171, -9997
-  %1173 = add nsw i32 %988, -13
-  %1174 = icmp ult i32 %1173, -12
-  %1175 = or i1 %1172, %1174
-  %1176 = icmp slt i32 %989, 1
-  %1177 = or i1 %1176, %1175
-  br i1 %1177, label %1240, label %1178
-1178:                                             ; preds = %1170
-  %1179 = and i32 %987, 3
-  %1180 = icmp eq i32 %1179, 0
-  br i1 %1180, label %1181, label %1188
-1181:                                             ; preds = %1178
-  %1182 = trunc nuw i32 %987 to i16
-  %1183 = urem i16 %1182, 100
-  %1184 = icmp eq i16 %1183, 0
-  br i1 %1184, label %1185, label %1188
-1185:                                             ; preds = %1181
-  %1186 = urem i16 %1182, 400
-  %1187 = icmp eq i16 %1186, 0
-  br label %1188
-1188:                                             ; preds = %1185, %1181, %1178
-  %1189 = phi i1 [ false, %1178 ], [ true, %1181 ], [ %1187, %1185 ]
-  %1190 = zext nneg i32 %988 to i64
-  %1191 = getelementptr inbounds nuw [13 x i16], ptr @days_of.before, i64 0, i64 %1190
-  %1192 = load i16, ptr %1191, align 2
-  %1193 = sext i16 %1192 to i32
-  %1194 = add nsw i32 %988, -1
-  %1195 = zext nneg i32 %1194 to i64
-  %1196 = getelementptr inbounds nuw [13 x i16], ptr @days_of.before, i64 0, i64 %1195
-  %1197 = load i16, ptr %1196, align 2
-  %1198 = sext i16 %1197 to i32
-  %1199 = icmp eq i32 %988, 2
-  %1200 = and i1 %1199, %1189
-  %1201 = zext i1 %1200 to i32
-  %1202 = add nsw i32 %1201, %1193
-  %1203 = sub nsw i32 %1202, %1198
-  %1204 = icmp sgt i32 %989, %1203
-  br i1 %1204, label %1240, label %1205
-1205:                                             ; preds = %1188
-  %1206 = add nsw i32 %987, -1
-  %1207 = zext nneg i32 %1206 to i64
-  %1208 = mul nuw nsw i64 %1207, 365
-  %1209 = lshr i32 %1206, 2
-  %1210 = zext nneg i32 %1209 to i64
-  %1211 = trunc i32 %1206 to i16
-  %1212 = udiv i16 %1211, 100
-  %1213 = zext nneg i16 %1212 to i64
-  %1214 = udiv i16 %1211, 400
-  %1215 = zext nneg i16 %1214 to i64
-  %1216 = sext i16 %1197 to i64
-  %1217 = icmp samesign ugt i32 %988, 2
-  %1218 = and i1 %1217, %1189
-  %1219 = zext i1 %1218 to i64
-  %1220 = zext nneg i32 %989 to i64
-  %1221 = add nuw nsw i64 %1210, -719163
-  %1222 = add nsw i64 %1221, %1208
-  %1223 = add nsw i64 %1222, %1220
-  %1224 = sub nsw i64 %1223, %1213
-  %1225 = add nsw i64 %1224, %1215
-  %1226 = add nsw i64 %1225, %1219
-  %1227 = add nsw i64 %1226, %1216
-  %1228 = icmp eq i64 %396, 8
-  br i1 %1228, label %1238, label %1229
-1229:                                             ; preds = %1205
-  %1230 = mul nsw i64 %1227, 86400
-  %1231 = mul nuw nsw i32 %990, 3600
-  %1232 = mul nuw nsw i32 %991, 60
-  %1233 = add nuw nsw i32 %1232, %1231
-  %1234 = add nuw nsw i32 %1233, %992
-  %1235 = zext nneg i32 %1234 to i64
-  %1236 = add nsw i64 %1230, %1235
-  %1237 = mul nsw i64 %1236, 1000000
-  br label %1238
-1238:                                             ; preds = %1229, %1205
-  %1239 = phi i64 [ %1237, %1229 ], [ %1227, %1205 ]
-  store i64 %1239, ptr %312, align 8
-  br label %1241
-1240:                                             ; preds = %1188, %1170, %1162, %677, %669, %662, %655, %648, %638, %381, %406, %1001, %997, %995
+961:                                              ; preds = %958
+  %962 = getelementptr i8, ptr %943, i64 2
+  %963 = icmp ult ptr %943, %326
+  br i1 %963, label %1091, label %1109
+964:                                              ; preds = %958
+  %965 = getelementptr i8, ptr %943, i64 2
+  %966 = icmp ult ptr %943, %326
+  br i1 %966, label %1073, label %1109
+967:                                              ; preds = %958
+  %968 = getelementptr i8, ptr %943, i64 2
+  %969 = icmp ult ptr %943, %326
+  br i1 %969, label %1055, label %1109
+970:                                              ; preds = %958
+  %971 = getelementptr i8, ptr %943, i64 2
+  %972 = icmp ult ptr %943, %326
+  br i1 %972, label %1037, label %1109
+973:                                              ; preds = %958
+  %974 = getelementptr i8, ptr %943, i64 2
+  %975 = icmp ult ptr %943, %326
+  br i1 %975, label %1019, label %1109
+976:                                              ; preds = %958
+  %977 = getelementptr i8, ptr %943, i64 4
+  %978 = icmp ult ptr %943, %326
+  br i1 %978, label %979, label %1109
+979:                                              ; preds = %976
+  %980 = load i8, ptr %943, align 1
+  %981 = zext i8 %980 to i32
+  %982 = add nsw i32 %981, -48
+  %983 = and i32 %982, 254
+  %984 = icmp samesign ult i32 %983, 10
+  br i1 %984, label %985, label %1109
+985:                                              ; preds = %979
+  %986 = getelementptr inbounds nuw i8, ptr %943, i64 1
+  %987 = icmp ult ptr %986, %326
+  br i1 %987, label %988, label %1109
+988:                                              ; preds = %985
+  %989 = load i8, ptr %986, align 1
+  %990 = zext i8 %989 to i32
+  %991 = add nsw i32 %990, -48
+  %992 = and i32 %991, 254
+  %993 = icmp samesign ult i32 %992, 10
+  br i1 %993, label %994, label %1109
+994:                                              ; preds = %988
+  %995 = mul nsw i32 %982, 10
+  %996 = add nsw i32 %991, %995
+  %997 = getelementptr inbounds nuw i8, ptr %943, i64 2
+  %998 = icmp ult ptr %997, %326
+  br i1 %998, label %999, label %1109
+999:                                              ; preds = %994
+  %1000 = load i8, ptr %997, align 1
+  %1001 = zext i8 %1000 to i32
+  %1002 = add nsw i32 %1001, -48
+  %1003 = and i32 %1002, 254
+  %1004 = icmp samesign ult i32 %1003, 10
+  br i1 %1004, label %1005, label %1109
+1005:                                             ; preds = %999
+  %1006 = mul nsw i32 %996, 10
+  %1007 = add nsw i32 %1002, %1006
+  %1008 = getelementptr inbounds nuw i8, ptr %943, i64 3
+  %1009 = icmp ult ptr %1008, %326
+  br i1 %1009, label %1010, label %1109
+1010:                                             ; preds = %1005
+  %1011 = load i8, ptr %1008, align 1
+  %1012 = zext i8 %1011 to i32
+  %1013 = add nsw i32 %1012, -48
+  %1014 = and i32 %1013, 254
+  %1015 = icmp samesign ult i32 %1014, 10
+  br i1 %1015, label %1016, label %1109
+1016:                                             ; preds = %1010
+  %1017 = mul nsw i32 %1007, 10
+  %1018 = add nsw i32 %1013, %1017
+  br label %1109
+1019:                                             ; preds = %973
+  %1020 = load i8, ptr %943, align 1
+  %1021 = zext i8 %1020 to i32
+  %1022 = add nsw i32 %1021, -48
+  %1023 = and i32 %1022, 254
+  %1024 = icmp samesign ult i32 %1023, 10
+  br i1 %1024, label %1025, label %1109
+1025:                                             ; preds = %1019
+  %1026 = getelementptr inbounds nuw i8, ptr %943, i64 1
+  %1027 = icmp ult ptr %1026, %326
+  br i1 %1027, label %1028, label %1109
+1028:                                             ; preds = %1025
+  %1029 = load i8, ptr %1026, align 1
+  %1030 = zext i8 %1029 to i32
+  %1031 = add nsw i32 %1030, -48
+  %1032 = and i32 %1031, 254
+  %1033 = icmp samesign ult i32 %1032, 10
+  br i1 %1033, label %1034, label %1109
+1034:                                             ; preds = %1028
+  %1035 = mul nsw i32 %1022, 10
+  %1036 = add nsw i32 %1031, %1035
+  br label %1109
+1037:                                             ; preds = %970
+  %1038 = load i8, ptr %943, align 1
+  %1039 = zext i8 %1038 to i32
+  %1040 = add nsw i32 %1039, -48
+  %1041 = and i32 %1040, 254
+  %1042 = icmp samesign ult i32 %1041, 10
+  br i1 %1042, label %1043, label %1109
+1043:                                             ; preds = %1037
+  %1044 = getelementptr inbounds nuw i8, ptr %943, i64 1
+  %1045 = icmp ult ptr %1044, %326
+  br i1 %1045, label %1046, label %1109
+1046:                                             ; preds = %1043
+  %1047 = load i8, ptr %1044, align 1
+  %1048 = zext i8 %1047 to i32
+  %1049 = add nsw i32 %1048, -48
+  %1050 = and i32 %1049, 254
+  %1051 = icmp samesign ult i32 %1050, 10
+  br i1 %1051, label %1052, label %1109
+1052:                                             ; preds = %1046
+  %1053 = mul nsw i32 %1040, 10
+  %1054 = add nsw i32 %1049, %1053
+  br label %1109
+1055:                                             ; preds = %967
+  %1056 = load i8, ptr %943, align 1
+  %1057 = zext i8 %1056 to i32
+  %1058 = add nsw i32 %1057, -48
+  %1059 = and i32 %1058, 254
+  %1060 = icmp samesign ult i32 %1059, 10
+  br i1 %1060, label %1061, label %1109
+1061:                                             ; preds = %1055
+  %1062 = getelementptr inbounds nuw i8, ptr %943, i64 1
+  %1063 = icmp ult ptr %1062, %326
+  br i1 %1063, label %1064, label %1109
+1064:                                             ; preds = %1061
+  %1065 = load i8, ptr %1062, align 1
+  %1066 = zext i8 %1065 to i32
+  %1067 = add nsw i32 %1066, -48
+  %1068 = and i32 %1067, 254
+  %1069 = icmp samesign ult i32 %1068, 10
+  br i1 %1069, label %1070, label %1109
+1070:                                             ; preds = %1064
+  %1071 = mul nsw i32 %1058, 10
+  %1072 = add nsw i32 %1067, %1071
+  br label %1109
+1073:                                             ; preds = %964
+  %1074 = load i8, ptr %943, align 1
+  %1075 = zext i8 %1074 to i32
+  %1076 = add nsw i32 %1075, -48
+  %1077 = and i32 %1076, 254
+  %1078 = icmp samesign ult i32 %1077, 10
+  br i1 %1078, label %1079, label %1109
+1079:                                             ; preds = %1073
+  %1080 = getelementptr inbounds nuw i8, ptr %943, i64 1
+  %1081 = icmp ult ptr %1080, %326
+  br i1 %1081, label %1082, label %1109
+1082:                                             ; preds = %1079
+  %1083 = load i8, ptr %1080, align 1
+  %1084 = zext i8 %1083 to i32
+  %1085 = add nsw i32 %1084, -48
+  %1086 = and i32 %1085, 254
+  %1087 = icmp samesign ult i32 %1086, 10
+  br i1 %1087, label %1088, label %1109
+1088:                                             ; preds = %1082
+  %1089 = mul nsw i32 %1076, 10
+  %1090 = add nsw i32 %1085, %1089
+  br label %1109
+1091:                                             ; preds = %961
+  %1092 = load i8, ptr %943, align 1
+  %1093 = zext i8 %1092 to i32
+  %1094 = add nsw i32 %1093, -48
+  %1095 = and i32 %1094, 254
+  %1096 = icmp samesign ult i32 %1095, 10
+  br i1 %1096, label %1097, label %1109
+1097:                                             ; preds = %1091
+  %1098 = getelementptr inbounds nuw i8, ptr %943, i64 1
+  %1099 = icmp ult ptr %1098, %326
+  br i1 %1099, label %1100, label %1109
+1100:                                             ; preds = %1097
+  %1101 = load i8, ptr %1098, align 1
+  %1102 = zext i8 %1101 to i32
+  %1103 = add nsw i32 %1102, -48
+  %1104 = and i32 %1103, 254
+  %1105 = icmp samesign ult i32 %1104, 10
+  br i1 %1105, label %1106, label %1109
+1106:                                             ; preds = %1100
+  %1107 = mul nsw i32 %1094, 10
+  %1108 = add nsw i32 %1103, %1107
+  br label %1109
+1109:                                             ; preds = %1106, %1100, %1097, %1091, %1088, %1082, %1079, %1073, %1070, %1064, %1061, %1055, %1052, %1046, %1043, %1037, %1034, %1028, %1025, %1019, %1016, %1010, %1005, %999, %994, %988, %985, %979, %976, %973, %970, %967, %964, %961, %954
+  %1110 = phi ptr [ %955, %954 ], [ %943, %979 ], [ %943, %976 ], [ %986, %985 ], [ %986, %988 ], [ %997, %994 ], [ %997, %999 ], [ %1008, %1005 ], [ %1008, %1010 ], [ %977, %1016 ], [ %943, %1019 ], [ %943, %973 ], [ %1026, %1025 ], [ %1026, %1028 ], [ %974, %1034 ], [ %943, %1037 ], [ %943, %970 ], [ %1044, %1043 ], [ %1044, %1046 ], [ %971, %1052 ], [ %943, %1055 ], [ %943, %967 ], [ %1062, %1061 ], [ %1062, %1064 ], [ %968, %1070 ], [ %943, %1073 ], [ %943, %964 ], [ %1080, %1079 ], [ %1080, %1082 ], [ %965, %1088 ], [ %943, %1091 ], [ %943, %961 ], [ %1098, %1097 ], [ %1098, %1100 ], [ %962, %1106 ]
+  %1111 = phi i32 [ %944, %954 ], [ -1, %979 ], [ -1, %976 ], [ -1, %985 ], [ -1, %988 ], [ -1, %994 ], [ -1, %999 ], [ -1, %1005 ], [ -1, %1010 ], [ %1018, %1016 ], [ %944, %1019 ], [ %944, %973 ], [ %944, %1025 ], [ %944, %1028 ], [ %944, %1034 ], [ %944, %1037 ], [ %944, %970 ], [ %944, %1043 ], [ %944, %1046 ], [ %944, %1052 ], [ %944, %1055 ], [ %944, %967 ], [ %944, %1061 ], [ %944, %1064 ], [ %944, %1070 ], [ %944, %1073 ], [ %944, %964 ], [ %944, %1079 ], [ %944, %1082 ], [ %944, %1088 ], [ %944, %1091 ], [ %944, %961 ], [ %944, %1097 ], [ %944, %1100 ], [ %944, %1106 ]
+  %1112 = phi i32 [ %945, %954 ], [ %945, %979 ], [ %945, %976 ], [ %945, %985 ], [ %945, %988 ], [ %945, %994 ], [ %945, %999 ], [ %945, %1005 ], [ %945, %1010 ], [ %945, %1016 ], [ -1, %1019 ], [ -1, %973 ], [ -1, %1025 ], [ -1, %1028 ], [ %1036, %1034 ], [ %945, %1037 ], [ %945, %970 ], [ %945, %1043 ], [ %945, %1046 ], [ %945, %1052 ], [ %945, %1055 ], [ %945, %967 ], [ %945, %1061 ], [ %945, %1064 ], [ %945, %1070 ], [ %945, %1073 ], [ %945, %964 ], [ %945, %1079 ], [ %945, %1082 ], [ %945, %1088 ], [ %945, %1091 ], [ %945, %961 ], [ %945, %1097 ], [ %945, %1100 ], [ %945, %1106 ]
+  %1113 = phi i32 [ %946, %954 ], [ %946, %979 ], [ %946, %976 ], [ %946, %985 ], [ %946, %988 ], [ %946, %994 ], [ %946, %999 ], [ %946, %1005 ], [ %946, %1010 ], [ %946, %1016 ], [ %946, %1019 ], [ %946, %973 ], [ %946, %1025 ], [ %946, %1028 ], [ %946, %1034 ], [ -1, %1037 ], [ -1, %970 ], [ -1, %1043 ], [ -1, %1046 ], [ %1054, %1052 ], [ %946, %1055 ], [ %946, %967 ], [ %946, %1061 ], [ %946, %1064 ], [ %946, %1070 ], [ %946, %1073 ], [ %946, %964 ], [ %946, %1079 ], [ %946, %1082 ], [ %946, %1088 ], [ %946, %1091 ], [ %946, %961 ], [ %946, %1097 ], [ %946, %1100 ], [ %946, %1106 ]
+  %1114 = phi i32 [ %947, %954 ], [ %947, %979 ], [ %947, %976 ], [ %947, %985 ], [ %947, %988 ], [ %947, %994 ], [ %947, %999 ], [ %947, %1005 ], [ %947, %1010 ], [ %947, %1016 ], [ %947, %1019 ], [ %947, %973 ], [ %947, %1025 ], [ %947, %1028 ], [ %947, %1034 ], [ %947, %1037 ], [ %947, %970 ], [ %947, %1043 ], [ %947, %1046 ], [ %947, %1052 ], [ -1, %1055 ], [ -1, %967 ], [ -1, %1061 ], [ -1, %1064 ], [ %1072, %1070 ], [ %947, %1073 ], [ %947, %964 ], [ %947, %1079 ], [ %947, %1082 ], [ %947, %1088 ], [ %947, %1091 ], [ %947, %961 ], [ %947, %1097 ], [ %947, %1100 ], [ %947, %1106 ]
+  %1115 = phi i32 [ %948, %954 ], [ %948, %979 ], [ %948, %976 ], [ %948, %985 ], [ %948, %988 ], [ %948, %994 ], [ %948, %999 ], [ %948, %1005 ], [ %948, %1010 ], [ %948, %1016 ], [ %948, %1019 ], [ %948, %973 ], [ %948, %1025 ], [ %948, %1028 ], [ %948, %1034 ], [ %948, %1037 ], [ %948, %970 ], [ %948, %1043 ], [ %948, %1046 ], [ %948, %1052 ], [ %948, %1055 ], [ %948, %967 ], [ %948, %1061 ], [ %948, %1064 ], [ %948, %1070 ], [ -1, %1073 ], [ -1, %964 ], [ -1, %1079 ], [ -1, %1082 ], [ %1090, %1088 ], [ %948, %1091 ], [ %948, %961 ], [ %948, %1097 ], [ %948, %1100 ], [ %948, %1106 ]
+  %1116 = phi i32 [ %949, %954 ], [ %949, %979 ], [ %949, %976 ], [ %949, %985 ], [ %949, %988 ], [ %949, %994 ], [ %949, %999 ], [ %949, %1005 ], [ %949, %1010 ], [ %949, %1016 ], [ %949, %1019 ], [ %949, %973 ], [ %949, %1025 ], [ %949, %1028 ], [ %949, %1034 ], [ %949, %1037 ], [ %949, %970 ], [ %949, %1043 ], [ %949, %1046 ], [ %949, %1052 ], [ %949, %1055 ], [ %949, %967 ], [ %949, %1061 ], [ %949, %1064 ], [ %949, %1070 ], [ %949, %1073 ], [ %949, %964 ], [ %949, %1079 ], [ %949, %1082 ], [ %949, %1088 ], [ -1, %1091 ], [ -1, %961 ], [ -1, %1097 ], [ -1, %1100 ], [ %1108, %1106 ]
+  %1117 = phi ptr [ %950, %954 ], [ %959, %979 ], [ %959, %976 ], [ %959, %985 ], [ %959, %988 ], [ %959, %994 ], [ %959, %999 ], [ %959, %1005 ], [ %959, %1010 ], [ %959, %1016 ], [ %959, %1019 ], [ %959, %973 ], [ %959, %1025 ], [ %959, %1028 ], [ %959, %1034 ], [ %959, %1037 ], [ %959, %970 ], [ %959, %1043 ], [ %959, %1046 ], [ %959, %1052 ], [ %959, %1055 ], [ %959, %967 ], [ %959, %1061 ], [ %959, %1064 ], [ %959, %1070 ], [ %959, %1073 ], [ %959, %964 ], [ %959, %1079 ], [ %959, %1082 ], [ %959, %1088 ], [ %959, %1091 ], [ %959, %961 ], [ %959, %1097 ], [ %959, %1100 ], [ %959, %1106 ]
+  %1118 = getelementptr inbounds nuw i8, ptr %1117, i64 1
+  br label %942
+1119:                                             ; preds = %942
+  %1120 = icmp ne ptr %943, %326
+  %1121 = icmp ugt i32 %947, 23
+  %1122 = select i1 %1120, i1 true, i1 %1121
+  %1123 = icmp ugt i32 %948, 59
+  %1124 = select i1 %1122, i1 true, i1 %1123
+  %1125 = icmp ugt i32 %949, 59
+  %1126 = select i1 %1124, i1 true, i1 %1125
+  br i1 %1126, label %1200, label %1127
+1127:                                             ; preds = %1119
+  %1128 = add nsw i32 %944, -9999
+  %1129 = icmp ult i32 %1128, -9997
+  %1130 = add nsw i32 %945, -13
+  %1131 = icmp ult i32 %1130, -12
+  %1132 = or i1 %1129, %1131
+  %1133 = icmp slt i32 %946, 1
+  %1134 = or i1 %1133, %1132
+  br i1 %1134, label %1200, label %1135
+1135:                                             ; preds = %1127
+  %1136 = and i32 %944, 3
+  %1137 = icmp eq i32 %1136, 0
+  br i1 %1137, label %1138, label %1145
+1138:                                             ; preds = %1135
+  %1139 = trunc nuw i32 %944 to i16
+  %1140 = urem i16 %1139, 100
+  %1141 = icmp eq i16 %1140, 0
+  br i1 %1141, label %1142, label %1145
+1142:                                             ; preds = %1138
+  %1143 = urem i16 %1139, 400
+  %1144 = icmp eq i16 %1143, 0
+  br label %1145
+1145:                                             ; preds = %1142, %1138, %1135
+  %1146 = phi i1 [ false, %1135 ], [ true, %1138 ], [ %1144, %1142 ]
+  %1147 = zext nneg i32 %945 to i64
+  %1148 = getelementptr inbounds nuw [13 x i16], ptr @days_of.before, i64 0, i64 %1147
+  %1149 = load i16, ptr %1148, align 2
+  %1150 = sext i16 %1149 to i32
+  %1151 = add nsw i32 %945, -1
+  %1152 = zext nneg i32 %1151 to i64
+  %1153 = getelementptr inbounds nuw [13 x i16], ptr @days_of.before, i64 0, i64 %1152
+  %1154 = load i16, ptr %1153, align 2
+  %1155 = sext i16 %1154 to i32
+  %1156 = icmp eq i32 %945, 2
+  %1157 = and i1 %1156, %1146
+  %1158 = zext i1 %1157 to i32
+  %1159 = add nsw i32 %1158, %1150
+  %1160 = sub nsw i32 %1159, %1155
+  %1161 = icmp sgt i32 %946, %1160
+  br i1 %1161, label %1200, label %1162
+1162:                                             ; preds = %1145
+  %1163 = add nsw i32 %944, -1
+  %1164 = zext nneg i32 %1163 to i64
+  %1165 = mul nuw nsw i64 %1164, 365
+  %1166 = lshr i32 %1163, 2
+  %1167 = zext nneg i32 %1166 to i64
+  %1168 = trunc i32 %1163 to i16
+  %1169 = udiv i16 %1168, 100
+  %1170 = zext nneg i16 %1169 to i64
+  %1171 = udiv i16 %1168, 400
+  %1172 = zext nneg i16 %1171 to i64
+  %1173 = sext i16 %1154 to i64
+  %1174 = icmp samesign ugt i32 %945, 2
+  %1175 = and i1 %1174, %1146
+  %1176 = zext i1 %1175 to i64
+  %1177 = zext nneg i32 %946 to i64
+  %1178 = add nuw nsw i64 %1167, -719163
+  %1179 = add nsw i64 %1178, %1165
+  %1180 = add nsw i64 %1179, %1177
+  %1181 = sub nsw i64 %1180, %1170
+  %1182 = add nsw i64 %1181, %1172
+  %1183 = add nsw i64 %1182, %1176
+  %1184 = add nsw i64 %1183, %1173
+  %1185 = icmp eq i64 %396, 8
+  br i1 %1185, label %1198, label %1186
+1186:                                             ; preds = %1162
+  %1187 = mul nsw i64 %1184, 86400
+  %1188 = mul nuw nsw i32 %947, 3600
+  %1189 = mul nuw nsw i32 %948, 60
+  %1190 = add nuw nsw i32 %1189, %1188
+  %1191 = add nuw nsw i32 %1190, %949
+  %1192 = zext nneg i32 %1191 to i64
+  %1193 = add nsw i64 %1187, %1192
+  %1194 = add nsw i64 %1193, -9200000001
+  %1195 = icmp ult i64 %1194, -18400000001
+  br i1 %1195, label %1200, label %1196
+1196:                                             ; preds = %1186
+  %1197 = mul nsw i64 %1193, 1000000000
+  br label %1198
+1198:                                             ; preds = %1196, %1162
+  %1199 = phi i64 [ %1197, %1196 ], [ %1184, %1162 ]
+  store i64 %1199, ptr %312, align 8
+  br label %1201
+1200:                                             ; preds = %1186, %1145, %1127, %1119, %677, %669, %662, %655, %648, %638, %381, %406, %958, %954, %952
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %6) #8
-  br label %1249
-1241:                                             ; preds = %457, %386, %1238, %633, %587, %582, %403, %384, %370
+  br label %1209
+1201:                                             ; preds = %457, %386, %1198, %633, %587, %582, %403, %384, %370
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %6) #8
-  br label %1245
-1242:                                             ; preds = %981, %689, %685, %681, %538, %475, %461
-  %1243 = phi i32 [ %982, %981 ], [ %695, %689 ], [ %539, %538 ], [ %476, %475 ], [ %462, %461 ], [ %688, %685 ], [ %684, %681 ]
+  br label %1205
+1202:                                             ; preds = %938, %689, %685, %681, %538, %475, %461
+  %1203 = phi i32 [ %939, %938 ], [ %695, %689 ], [ %539, %538 ], [ %476, %475 ], [ %462, %461 ], [ %688, %685 ], [ %684, %681 ]
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %6) #8
-  %1244 = icmp eq i32 %1243, 0
-  br i1 %1244, label %1249, label %1245
-1245:                                             ; preds = %1242, %1241
-  %1246 = add nsw i64 %292, 1
-  %1247 = load i64, ptr %274, align 8
-  %1248 = icmp slt i64 %1246, %1247
-  br i1 %1248, label %291, label %1249
-1249:                                             ; preds = %264, %1245, %1242, %1240, %271, %207, %205
-  %1250 = phi i64 [ %206, %205 ], [ 0, %207 ], [ %292, %1240 ], [ %273, %271 ], [ %292, %1242 ], [ %1246, %1245 ], [ 0, %264 ]
-  ret i64 %1250
+  %1204 = icmp eq i32 %1203, 0
+  br i1 %1204, label %1209, label %1205
+1205:                                             ; preds = %1202, %1201
+  %1206 = add nsw i64 %292, 1
+  %1207 = load i64, ptr %274, align 8
+  %1208 = icmp slt i64 %1206, %1207
+  br i1 %1208, label %291, label %1209
+1209:                                             ; preds = %264, %1205, %1202, %1200, %271, %207, %205
+  %1210 = phi i64 [ %206, %205 ], [ 0, %207 ], [ %292, %1200 ], [ %273, %271 ], [ %292, %1202 ], [ %1206, %1205 ], [ 0, %264 ]
+  ret i64 %1210
 }
 declare void @llvm.lifetime.start.p0(i64 immarg, ptr nocapture) #1
 declare void @llvm.memset.p0.i64(ptr nocapture writeonly, i8, i64, i1 immarg) #2

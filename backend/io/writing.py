@@ -30,7 +30,7 @@ from ...typechecker.elements import Kind
 from ..vm.values import DIGITS, Array, needs_exponent, number_text, shortest_decimal, split_at_point, to_numpy
 from . import csv
 from .byte_source import ITEMS, blocks_of, characters_of, require_utf8, suffix_of
-from .cells import CellError, texts_of
+from .cells import MISSING_POINT, CellError, texts_of
 from .csv import CsvColumn, TextSink
 from .errors import FileTrouble
 from .formats import BY_SUFFIX, COMPRESSED, require_package, suffixes
@@ -240,12 +240,14 @@ def prepare_values(
     """A write of one output.  Refuses here all that the format cannot contain, so that several outputs are refused together.
 
     `shown`: its name in messages if it is not a file, so that `path` only determines the format; `name`: the header of a text."""
-    from . import parquet
+    from . import npy, parquet
 
     with located(shown or path, span):
         if isinstance(values, RowSink):
             return PendingWrite(path, lambda file: None, span, values.written)
         suffix, column = _suffix(path), _column(path, name, values, kind, reading)
+        if suffix == ".npy" and column.form is not CellFormat.ITEM:
+            return PendingWrite(path, lambda file: npy.write(file, column.values, column.kind, column.form), span)
         if BY_SUFFIX[suffix].table and suffix not in csv.DELIMITERS:
             return PendingWrite(path, _table_writer(path, parquet.columns_of(column)), span)
         if column.kind is Kind.CHAR and column.values.ndim == 2 and suffix in csv.DELIMITERS:
@@ -315,9 +317,10 @@ def _column(path: str, name: str, values: Any, kind: Kind, reading: ColumnFormat
         return CsvColumn(name, array, kind)
     import numpy
 
-    known = _suffix(path) in _TYPED and not reading.pattern
+    known = _suffix(path) in (*_TYPED, ".npy") and not reading.pattern
     try:
-        texts = texts_of(numpy.array([array.min(), array.max()]) if known and array.size else array, reading)
+        present = array[array != MISSING_POINT] if known else array
+        texts = texts_of(numpy.array([present.min(), present.max()]) if known and present.size else present, reading)
     except CellError as trouble:
         raise FileTrouble(Code.E708, trouble.message) from None
     if known:

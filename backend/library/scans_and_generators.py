@@ -18,7 +18,7 @@ from ..cpu.views import DTYPES, NumArray, start_of
 from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of
 from ..graph.scratch import BIN_BLOCK, CHUNK
-from ..io.cells import date_in, number_in
+from ..io.cells import date_in, number_in, time_in
 from ..jit.compiler import address_of, is_installed
 from ..vm.run_state import trim
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
@@ -69,7 +69,7 @@ def _reader(read: Callable[[str], float | int]) -> Callable[[OperationCall, Arra
 
 MAKING: Final[dict[str, Operation]] = {
     "random": cell_by_cell(random), "format": on_operands(format), "number": on_operands(_reader(number_in)),
-    "date": on_operands(_reader(date_in)),
+    "date": on_operands(_reader(date_in)), "time": on_operands(_reader(time_in)),
 }  # fmt: skip
 
 

@@ -128,6 +128,7 @@ _ARRAY_FUNCTIONS: Mapping[str, Callable[..., Array]] = {
     "first_occurrence": arrays.first_occurrence, "grade": arrays.grade, "grade_by": arrays.grade_by,
     "index_of": arrays.index_of, "member_of": arrays.member_of, "find": arrays.find,
     "number": _reader(Kind.F64, cells_of.number_in), "date": _reader(Kind.I64, cells_of.date_in),
+    "time": _reader(Kind.I64, cells_of.time_in),
     "interval_index": arrays.interval_index, "match": _match, "decode": reductions.decode, "encode": reductions.encode,
 }  # fmt: skip
 """Library functions that depend only on the values of their operands."""

@@ -227,7 +227,7 @@ _EXPECTED = {
     "clause": "the end of the declaration", "as": "the end of the declaration", "missing": "the end of the declaration",
     "sep": "the end of the declaration", "decimal": "the end of the declaration",
     "group_sign": "the end of the declaration", "shown": "a value",
-    "form": "`date`, `time`, `present` or a format in quotes", "literal": "a number or a text", "quoted": "a text in quotes",
+    "form": "`present` or a format in quotes", "literal": "a number or a text", "quoted": "a text in quotes",
     "class": "`num`, `real`, `int` or `ord`", "_blank": "the end of the declaration",
 }  # fmt: skip
 
@@ -324,6 +324,9 @@ def _column_format(context: BindContext, types: TypeReader, clauses: list[Node])
 
 def _with_cell_format(context: BindContext, column_format: ColumnFormat, value: Node, span: Span) -> ColumnFormat:
     if value.expr_name == "form":
+        if value.text != "present":
+            note = f"declare it so, as in `input x : {value.text}[n]`; values of that type are written so"
+            raise context.error(Code.E011, f"`{value.text}` is an element type, and no clause", span, notes=(note,))
         return replace(column_format, form=CellFormat[value.text.upper()])
     pattern = _unquoted(value)
     if "%" not in pattern:
@@ -335,6 +338,8 @@ def _number(text: str) -> int | float:
     plain = text.replace("¯", "-").replace("_", "").replace("∞", "inf")
     if text == "⎕nan":
         return math.nan
+    if text == "⎕nat":
+        return -(2**63)
     return int(plain) if plain.removeprefix("-").isdigit() else float(plain)
 
 
@@ -433,7 +438,7 @@ def _directives(context: BindContext, block: Node) -> tuple[program.Directive, .
 
 
 _AFTER_PATH = (
-    'these clauses may follow the path: `as date`, `as time`, `as "%d.%m.%Y"`, `as present`, `missing 0`, `sep ";"`, '
+    'these clauses may follow the path: `as "%d.%m.%Y"`, `as present`, `missing 0`, `sep ";"`, '
     '`decimal ","`, `group "."`, `where n ≥ 1`'
 )
 
@@ -460,7 +465,7 @@ def _example(text: str) -> tuple[str, ...]:
     keyword = keyword_of(text)
     form = {
         "use": '`use stats` or `use "./geometry.rho"`', "input": '`input x : f64[n 3] ← "x.npy"`',
-        "param": "`param k ← 3 where k ≥ 1`", "output": "`output labels`, `output labels ← e` or `output day ← e as date`",
+        "param": "`param k ← 3 where k ≥ 1`", "output": '`output labels`, `output labels ← e` or `output day ← e as "%d.%m.%Y"`',
         "schedule": "`schedule { gpu { a ⋄ b } }`",
     }[keyword] if keyword else "`name : f64[n] → f64` or `name : f64[3] ← e`"  # fmt: skip
     return (f"the form is {form}",)

@@ -579,6 +579,12 @@ def _bits(name: str, title: str, form: str, doc: str, *examples: Example, identi
     return Primitive(f"⎕{name}", (name,), None, GlyphRole.FUNCTION, dyadic=use)
 
 
+def _of_dates(name: str, title: str, doc: str, *examples: Example) -> Primitive:
+    """A conversion to dates, times or their differences (`typechecker.rules.dates`)."""
+    use = PrimitiveUse(title, doc, (0,), examples, type=f"⎕{name} T[s] : {name}[s]")
+    return Primitive(f"⎕{name}", (name,), None, GlyphRole.FUNCTION, use)
+
+
 CONVERSIONS: tuple[Primitive, ...] = (
     _conversion("bool", "0 and 1 as bool; anything else is E703 when it runs.", ("bool 0 1", "0 1")),
     _conversion("u8", "Integers 0 to 255; a value outside is E703 when it runs.", ("u8 255", "255")),
@@ -688,10 +694,21 @@ LIBRARY: tuple[Primitive, ...] = (
         "`-3`, `¯3`, `2.5`, `1e-3`, `∞`; NaN of a row that is not a number.",
         ("⎕number ' 2.5'", "2.5"), ("⎕number ['¯3 ' ⋄ 'n/a']", "¯3 NaN"),
     ),
-    _cells(
-        "date", "day that a text says", 1, "⎕date char[w] : i64",
-        "Days since 1970-01-01 of each row of text, a date such as `2024-12-31`; another row is E705.",
-        ("⎕date '1970-02-01'", "31"),
+    _of_dates(
+        "date", "date", "Dates: of rows of text such as `2024-12-31` (another row is E705), of days since 1970-01-01, and of "
+        "times.", ("⎕date '2024-02-29'", "2024-02-29"), ("1+i64 ⎕date '1970-02-01'", "32"),
+    ),
+    _of_dates(
+        "time", "time", "Times, in nanoseconds and UTC: of rows of text such as `2024-12-31T23:59:59.5+01:00` (another row is "
+        "E705), of nanoseconds since 1970, and of the starts of days.", ("⎕time '2024-02-29T12:00+01:00'", "2024-02-29T11:00:00"),
+    ),
+    _of_dates(
+        "days", "days", "Differences of dates: of numbers of days, and of durations, rounded down.",
+        ("(⎕date '2024-02-28')+⎕days 2", "2024-03-01"),
+    ),
+    _of_dates(
+        "duration", "duration", "Differences of times: of nanoseconds, and of days.",
+        ("(⎕duration ⎕days 1)÷⎕duration 3600000000000", "24"),
     ),
     Primitive("⎕text", ("text",), None, GlyphRole.FUNCTION, dyadic=PrimitiveUse(
         "text with digits",
@@ -714,6 +731,11 @@ LIBRARY: tuple[Primitive, ...] = (
     Primitive(
         "⎕nan", ("nan",), None, GlyphRole.CONSTANT, doc="The quiet NaN: it is not equal to itself, and weak as a literal is.",
         examples=(("⎕nan=⎕nan", "0"), ("1+⎕nan", "NaN")),
+    ),
+    Primitive(
+        "⎕nat", ("nat",), None, GlyphRole.CONSTANT,
+        doc="The missing date, time or difference: equal to itself, and before all others.",
+        examples=(("⎕nat⌈⎕date '2024-02-29'", "2024-02-29"), ("⎕nat+⎕days 1", "NaT")),
     ),
     Primitive(
         "⎕IO", ("indexorigin",), None, GlyphRole.CONSTANT,

@@ -249,7 +249,7 @@ SYNTAX: tuple[Primitive, ...] = (
         "param", "", None,
         "Declare a value that can be set from outside (`--set k=4`): `param k ← 3`; a natural number is usable in types.",
     ),
-    _row("output", "", None, "Declare a result that can be saved: `output labels`, `output day as date`."),
+    _row("output", "", None, "Declare a result that can be saved: `output labels`, `output labels ← e`."),
     _row("schedule", "", None, "Say where and when named values are computed; never changes what they are."),
     _row("where", "", None, "Facts about sizes that a signature, an input or a param needs: `where h ∣ d`."),
 )  # fmt: skip

@@ -295,7 +295,7 @@ def declaration_grammar() -> Grammar:
         quoted=Regex(TEXT, "quoted"),
         expression=Regex(rf"(?:{TEXT}|(?!(?<![\w∆])where(?![\w∆])).)++", "expression", dot_all=True),
         form=Regex(r"(?:date|time|present)(?![\w∆])", "form"),
-        literal=Regex(rf"(?:⎕nan|{REAL})(?![\w∆])", "literal"),
+        literal=Regex(rf"(?:⎕nan|⎕nat|{REAL})(?![\w∆])", "literal"),
         shown=Regex(rf"""(?:{TEXT}|(?!(?<![\w∆])as[ \t]+(?:date|time|["'])).)++""", "shown", dot_all=True),
         separator=Regex("[⋄\n]", "separator"),
         **{"class": Regex(r"(?:num|real|int|ord)(?![\w∆])", "class")},

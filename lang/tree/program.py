@@ -21,7 +21,7 @@ class CellFormat(Enum):
 
     ITEM = "an item of the declared kind"
     DATE = "a date: days since 1970-01-01"
-    TIME = "a time: microseconds since 1970-01-01, UTC"
+    TIME = "a time: nanoseconds since 1970-01-01, UTC"
     PRESENT = "whether the cell is filled"
 
 
@@ -44,18 +44,14 @@ class ColumnFormat:
 AS_WRITTEN: Final = ColumnFormat()
 
 _CLAUSES: Final = {
-    "as": 'How cells are read: `as date`, `as time`, `as present`, or `as "%d.%m.%Y"`, a pattern of dates or times.',
-    "missing": 'What stands for empty cells and `NA`: `missing 0`, `missing ⎕nan`, `missing ""`; without it they are refused.',
+    "as": 'How cells are read: `as present`, or `as "%d.%m.%Y"`, a pattern of dates or times.',
+    "missing": 'What stands for empty cells and `NA`: `missing 0`, `⎕nan`, `⎕nat` or `""`; without it they are refused.',
     "sep": 'What separates cells: `sep ";"`; else `,`, and a tab in a tsv file.',
     "decimal": 'The decimal sign of numbers: `decimal ","`.',
     "group": 'What separates groups of three digits: `group ","`.',
 }
-_DATED: Final = {
-    "date": "Dates such as `2024-12-31`, as days since 1970-01-01 (i64).",
-    "time": "Times such as `2024-12-31T23:59:59.5+01:00`, as microseconds since 1970 (UTC, i64).",
-}
 _PRESENT: Final = {"present": "Which cells are filled (bool)."}
-_WRITTEN: Final = {"as": 'How numbers are written as text: `as date`, `as time`, or `as "%d.%m.%Y"`.'}
+_WRITTEN: Final = {"as": 'How dates or times are written: `as "%d.%m.%Y"`.'}
 _FACTS: Final = re.compile(r"(?<![\w∆])where(?![\w∆])")
 _AFTER_AS: Final = re.compile(r"(?<![\w∆])as[ \t]+\Z")
 _AFTER_PART: Final = re.compile(r"[\w∆\])>\"'][ \t]+\Z")
@@ -68,7 +64,7 @@ def clause_words(before: str) -> Mapping[str, str]:
     if keyword not in ("input", "output") or statement.count("[") > statement.count("]") or _FACTS.search(statement):
         return {}
     if _AFTER_AS.search(statement):
-        return _DATED | _PRESENT if keyword == "input" else _DATED
+        return _PRESENT if keyword == "input" else {}
     complete = ":" in statement if keyword == "input" else len(statement.split()) > 1
     if not complete or not _AFTER_PART.search(statement) or statement.rstrip().endswith((":", "←")):
         return {}

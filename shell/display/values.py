@@ -18,10 +18,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ...backend.vm.values import DIGITS, Array, ArrayLike, from_numpy, kind_of_dtype, nested, separator, table_of
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, replace
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.core.arrays import Payload
-from ...typechecker.elements import Kind
+from ...typechecker.elements import Kind, Unit
 from ..console.standard_streams import DEFAULT_DIGITS, Console, plain_data
 
 LIMIT: Final = 1000
@@ -49,6 +49,17 @@ class DisplayedValue:
     value: Any
     kind: Kind
     reading: ColumnFormat = AS_WRITTEN
+    unit: Unit | None = None
+
+    @property
+    def element(self) -> str:
+        """The name of the element type."""
+        return self.kind.value if self.unit is None else self.unit.value
+
+    @property
+    def write(self) -> Callable[[Any], str] | None:
+        """What writes the items of a date, a time or a difference; None for other values."""
+        return None if self.unit is None else writer(self.unit, self.reading)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -58,33 +69,43 @@ class DisplayedValue:
     def measured_type(self) -> str:
         """The type with numbers for sizes: `f64[9]`."""
         shape = " ".join(map(str, self.shape))
-        return f"{self.kind.value}[{shape}]" if shape else self.kind.value
+        return f"{self.element}[{shape}]" if shape else self.element
 
     def lines(self, console: Console) -> list[str]:
         """The value as text; cut and folded only on a terminal."""
         on_terminal = console.out.isatty()
         if not on_terminal:
-            return display(self.value, kind=self.kind, digits=console.digits, limit=PIPE_LIMIT)
+            return display(self.value, self.write, kind=self.kind, digits=console.digits, limit=PIPE_LIMIT)
         limit = WHOLE_TEXT_LIMIT if self.kind is Kind.CHAR else LIMIT
-        return display(self.value, kind=self.kind, digits=console.digits, limit=limit, width=console.width)
+        return display(self.value, self.write, kind=self.kind, digits=console.digits, limit=limit, width=console.width)
 
     def text(self, digits: int = DEFAULT_DIGITS) -> str:
         """The value as text without cuts, as in the `printed` of JSON."""
-        return "\n".join(display(self.value, kind=self.kind, digits=digits))
+        return "\n".join(display(self.value, self.write, kind=self.kind, digits=digits))
 
     def json(self) -> dict[str, Any]:
-        return {"name": self.name, "type": self.type, "shape": list(self.shape), "elem": self.kind.value, "data": self.data()}
+        return {"name": self.name, "type": self.type, "shape": list(self.shape), "elem": self.element, "data": self.data()}
 
     def data(self) -> Any:
-        """Nested lists as JSON has them, text as rows; None for a value that was written tile by tile."""
+        """Nested lists as JSON has them, text as rows, dates and times as texts; None for a value that was written tile by tile."""
         if hasattr(self.value, "discard"):
             return None
+        if self.unit is not None:
+            items = nested(self.value) if isinstance(self.value, Array) else self.value.tolist()
+            return _points(items, self.write if self.unit.is_point else None)
         if isinstance(self.value, Array):
             return plain_data(nested(self.value))
         if self.kind is not Kind.CHAR:
             return plain_data(self.value.tolist())
 
         return nested(from_numpy(self.value))
+
+
+def _points(items: Any, write: Callable[[Any], str] | None) -> Any:
+    """Dates and times as texts, differences as numbers, missing ones as null."""
+    if isinstance(items, list):
+        return [_points(item, write) for item in items]
+    return None if items == -(2**63) else items if write is None else write(items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +119,18 @@ class _ValueSource:
 
 
 def display(
-    value: Array | ArrayLike, *, kind: Kind | None = None, digits: int = DIGITS, width: int | None = None,
-    limit: int | None = None,
+    value: Array | ArrayLike, write: Callable[[Any], str] | None = None, *, kind: Kind | None = None, digits: int = DIGITS,
+    width: int | None = None, limit: int | None = None,
 ) -> list[str]:  # fmt: skip
     """The lines of a value.
 
+    `write`: the text of an item, if it is not that of its kind.
     `kind` names the element type where the dtype does not (text stored as code points); `digits` is `⎕PP`; `width` folds
     (terminals only); `limit` cuts arrays of more items."""
     source = _value_source(value, kind)
     if limit is not None and math.prod(source.shape) > limit:
-        return _lay_out(source, [_shown_positions(source, axis) for axis in range(len(source.shape))], digits, width)
-    return _lay_out(source, [list(range(size)) for size in source.shape], digits, width)
+        return _lay_out(source, [_shown_positions(source, axis) for axis in range(len(source.shape))], write, digits, width)
+    return _lay_out(source, [list(range(size)) for size in source.shape], write, digits, width)
 
 
 def line_count(shape: Sequence[int]) -> int:
@@ -246,14 +268,17 @@ def _shown_positions(source: _ValueSource, axis: int) -> list[int | None]:
 # -------------------------------------------------------------------------- layout
 
 
-def _lay_out(source: _ValueSource, shown_axes: Sequence[Sequence[int | None]], digits: int, width: int | None) -> list[str]:
+def _lay_out(
+    source: _ValueSource, shown_axes: Sequence[Sequence[int | None]], write: Callable[[Any], str] | None, digits: int,
+    width: int | None,
+) -> list[str]:  # fmt: skip
     shown = [[i for i in axis if i is not None] for axis in shown_axes]
     shape = [len(axis) for axis in shown]
     if all(len(axis) == size for axis, size in zip(shown, source.shape, strict=True)):
         items = source.items()
     else:
         items = [source.item(position) for position in _positions(shown)]
-    table = table_of(source.kind, items, shape, digits)
+    table = table_of(source.kind, items, shape, digits) if write is None else _written_table([*map(write, items)], shape)
     if shown_axes and None in shown_axes[-1]:
         at = list(shown_axes[-1]).index(None)
         table = [[*row[:at], COLUMNS_CUT, *row[at:]] for row in table]
@@ -266,6 +291,14 @@ def _lay_out(source: _ValueSource, shown_axes: Sequence[Sequence[int | None]], d
     if source.kind is not Kind.CHAR:
         lines = [line.rstrip() for line in lines]
     return lines or [""]
+
+
+def _written_table(texts: Sequence[str], shape: Sequence[int]) -> list[list[str]]:
+    """The texts of each row, flush right by column if there are several rows."""
+    width = shape[-1] if shape else 1
+    widest = [max(map(len, texts[column::width]), default=0) if len(shape) > 1 else 0 for column in range(width)]
+    rows = [texts[row * width : (row + 1) * width] for row in range(math.prod(shape[:-1]))]
+    return [[text.rjust(room) for text, room in zip(row, widest, strict=True)] for row in rows]
 
 
 def _positions(axes: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
@@ -329,11 +362,11 @@ def output_lines(outputs: Sequence[DisplayedValue], width: int, digits: int) -> 
             if together[0] is not one:
                 continue
             block = _table_lines(together, width, digits)
-        elif len(one.shape) == 2 and _is_in_memory(one) and 0 not in one.shape and one.reading.form is CellFormat.ITEM:
-            rows = display(one.value, kind=one.kind, digits=digits, limit=0, width=width - 2)
+        elif len(one.shape) == 2 and _is_in_memory(one) and 0 not in one.shape:
+            rows = display(one.value, one.write, kind=one.kind, digits=digits, limit=0, width=width - 2)
             block = [f"{one.name}  {one.measured_type}", *(f"  {row}" for row in rows)]
         else:
-            text = line_of(one.value, _writer(one.reading), kind=one.kind, digits=digits) if _is_in_memory(one) else ""
+            text = line_of(one.value, one.write, kind=one.kind, digits=digits) if _is_in_memory(one) else ""
             pending.append((one.name, one.measured_type if one.shape else "", text))
             continue
         lines += [*_aligned(pending), *block]
@@ -351,19 +384,35 @@ def _is_column(one: DisplayedValue) -> bool:
     return len(one.shape) == (2 if one.kind is Kind.CHAR else 1) and one.shape[0] > 0 and _is_in_memory(one)
 
 
-def _writer(reading: ColumnFormat) -> Callable[[Any], str] | None:
-    """What writes the items of a date or time; None for other values."""
-    if reading.form is CellFormat.ITEM:
-        return None
-    from ...backend.io.cells import CellError, text_of
+def writer(unit: Unit, reading: ColumnFormat = AS_WRITTEN) -> Callable[[Any], str]:
+    """What writes the items of a date or a time, in its format, or of a difference: `2024-02-29`, `3d`, `1:30:00`, `NaT`."""
+    from ...backend.io.cells import MISSING_POINT, CellError, text_of
+
+    form = _FORMS.get(unit)
 
     def write(item: Any) -> str:
+        if item == MISSING_POINT:
+            return "NaT"
+        if form is None:
+            return duration_text(item) if unit is Unit.DURATION else f"{item}d".replace("-", "¯")
         try:
-            return text_of(item, reading)
+            return text_of(item, replace(reading, form=form))
         except CellError:
-            return str(item)
+            return str(item).replace("-", "¯")
 
     return write
+
+
+def duration_text(nanoseconds: int) -> str:
+    """Hours, minutes and seconds: `25:00:00`, `¯0:00:00.5`."""
+    seconds, fraction = divmod(abs(nanoseconds), 1_000_000_000)
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    digits = f".{fraction:09d}".rstrip("0") if fraction else ""
+    return f"{'¯' if nanoseconds < 0 else ''}{hours}:{minute:02d}:{second:02d}{digits}"
+
+
+_FORMS: Final = {Unit.DATE: CellFormat.DATE, Unit.TIME: CellFormat.TIME}
 
 
 def _aligned(entries: Sequence[tuple[str, str, str]]) -> list[str]:
@@ -380,7 +429,7 @@ def _table_lines(columns: Sequence[DisplayedValue], width: int, digits: int) -> 
     blocks: list[list[str]] = []
     used = 0
     for one in columns:
-        cells = column_cells(one.value, _writer(one.reading), kind=one.kind, digits=digits)
+        cells = column_cells(one.value, one.write, kind=one.kind, digits=digits)
         texts = [one.name, one.measured_type, *cells]
         room = max(map(len, texts))
         texts = [text.ljust(room) if one.kind is Kind.CHAR else text.rjust(room) for text in texts]

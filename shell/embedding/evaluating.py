@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 
 from ...backend.cpu.views import NumArray
-from ...backend.io.cells import from_numpy
+from ...backend.io.cells import MISSING_POINT, from_numpy
 from ...backend.io.errors import missing_package
 from ...backend.io.parquet import ArrowColumn, columns_of_arrow, items_of, offers_arrow, padded_texts
 from ...backend.vm.executor import PreparedPlanPool
@@ -23,10 +23,10 @@ from ...lang.diagnostics.model import Rejected, RhoError
 from ...lang.diagnostics.render import render_text
 from ...lang.support import processes
 from ...lang.syntax.source import Source
-from ...lang.tree.program import AS_WRITTEN, ColumnFormat
+from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.core.arrays import CorePrint
 from ...typechecker.core.blocks import Core
-from ...typechecker.elements import Kind
+from ...typechecker.elements import Kind, Unit
 from ..console.messages import EVAL
 from ..console.standard_streams import plain_data
 from ..execution.outcome import as_numpy, constant_results
@@ -100,11 +100,12 @@ class _PreparedText:
     """A text with a plan that is prepared once and run at each call."""
 
     def __init__(self, loaded: LoadedProgram) -> None:
-        self._runs, self._several = PreparedPlanPool(loaded.plan, loaded.bound), _result_count(loaded.core)
+        self._runs, self._units = PreparedPlanPool(loaded.plan, loaded.bound), _result_units(loaded.core)
 
     def value(self) -> Any:
         printed = self._runs.use(lambda prepared: prepared.run({})).printed
-        return _single_or_tuple([shown.value for shown in printed[-self._several :]])
+        last = zip(printed[-len(self._units) :], self._units, strict=True)
+        return _single_or_tuple([for_numpy(shown.value, unit) for shown, unit in last])
 
 
 _Evaluator: TypeAlias = "_ConstantResult | _PreparedText"
@@ -192,7 +193,7 @@ def last_value(text: str, session: Session | None = None) -> Any:
         loaded = session.load(checked, RunRequest())
         if core.inputs or core.schedules or len(checked.sources) > 1:
             printed = session.run(loaded).printed
-            return _single_or_tuple([as_numpy(one.value) for one in printed[-_result_count(core) :]])
+            return _single_or_tuple([for_numpy(as_numpy(one.value), one.unit) for one in printed[-_result_count(core) :]])
         with _lock:
             evaluator = _evaluators[session, text] = _evaluator_of(loaded)
             while len(_evaluators) > MOST_CACHED:
@@ -204,13 +205,21 @@ def _evaluator_of(loaded: LoadedProgram) -> _Evaluator:
     folded = constant_results(loaded.bound)
     if folded is None:
         return _PreparedText(loaded)
-    return _ConstantResult([as_numpy(value) for value in folded[0][-_result_count(loaded.core) :]])
+    units = _result_units(loaded.core)
+    last = zip(folded[0][-len(units) :], units, strict=True)
+    return _ConstantResult([for_numpy(as_numpy(value), unit) for value, unit in last])
 
 
 def _result_count(core: Core) -> int:
     """How many printed values belong to the last result: 1, or the length of a tuple."""
     printed = [op for op in core.block.ops if isinstance(op, CorePrint)]
     return 1 + len([*takewhile(lambda shown: shown.goes_on, reversed(printed))])
+
+
+def _result_units(core: Core) -> list[Unit | None]:
+    """The units of the printed values of the last result."""
+    printed = [op for op in core.block.ops if isinstance(op, CorePrint)]
+    return [core.types[op.arg].element.unit for op in printed[-_result_count(core) :]]
 
 
 def _single_or_tuple(values: Sequence[Any]) -> Any:
@@ -245,10 +254,11 @@ def copied_out(results: Mapping[str, tuple[Any, str, object]]) -> dict[str, NumA
 #
 # Accepted are values with the array interface, the buffer protocol, DLPack (on the CPU) or the Arrow interface (columns and
 # tables of pandas, polars and pyarrow, which are copied), numbers, text, and nested lists.  Rows of text are padded with
-# blanks; dates become days, times microseconds since 1970.
+# blanks; NumPy's dates and times become days and nanoseconds since 1970.
 
-def as_array(value: object, what: str, reading: ColumnFormat = AS_WRITTEN) -> tuple[np.ndarray[Any, Any], Kind]:
-    """The array and its element kind; `what` names the argument in messages, `reading` are the clauses of its declaration.
+def as_array(value: object, what: str, reading: ColumnFormat = AS_WRITTEN) -> tuple[np.ndarray[Any, Any], Kind, Unit | None]:
+    """The array, its element kind and, of dates, times and differences, its unit; `what` names the argument in messages,
+    `reading` are the clauses of its declaration.
 
     TypeError: not an array, or of elements that Rho has no type for.  FileTrouble: a column with missing items for which nothing
     stands, or that is not of the declared form.  The array may be the caller's own: never write to it."""
@@ -264,13 +274,48 @@ def as_array(value: object, what: str, reading: ColumnFormat = AS_WRITTEN) -> tu
         array = _from_dlpack(value, what)
     else:
         array = _from_items(value, what)
+    unit: Unit | None = None
     kind = kind_of_dtype(array.dtype)
-    if kind is None:
-        array = _widened(array, what) if array.dtype.name in _WIDER else _rows_or_numbers(array, what, reading)
+    if kind is None and array.dtype.kind in "mM":
+        array, unit = _counted(array, what, reading)
+        kind = Kind.I64
+    elif kind is None:
+        array = _widened(array, what) if array.dtype.name in _WIDER else _rows_or_numbers(array)
         kind = kind_of_dtype(array.dtype)
     if kind is None:
         raise TypeError(f"{what} has elements of type {array.dtype}, which no Rho element type stores; {_ADVICE}")
-    return array, kind
+    return array, kind, unit
+
+
+def _counted(array: np.ndarray[Any, Any], what: str, reading: ColumnFormat) -> tuple[np.ndarray[Any, Any], Unit]:
+    """NumPy's dates, times and differences as days or nanoseconds, NaT as the missing one; points of the declared form, if
+    there is one.  FileTrouble: beyond 64 bits."""
+    is_point, size = array.dtype.kind == "M", np.datetime_data(array.dtype)[0]
+    if not is_point and size in ("M", "Y"):
+        raise TypeError(f"{what} has differences of months, whose lengths differ: convert them to days or seconds")
+    column = ArrowColumn("", *from_numpy(array.reshape(-1)))
+    form = reading.form if is_point and reading.form in _DATED else column.form
+    counts = items_of(column, ColumnFormat(form, missing=MISSING_POINT)) if len(column.values) else column.values
+    points = (Unit.DATE, Unit.TIME) if is_point else (Unit.DAYS, Unit.DURATION)
+    return counts.reshape(array.shape), points[form is CellFormat.TIME]
+
+
+_DATED: Final = (CellFormat.DATE, CellFormat.TIME)
+
+
+_DTYPES: Final = {
+    Unit.DATE: np.dtype("M8[D]"), Unit.TIME: np.dtype("M8[ns]"), Unit.DAYS: np.dtype("m8[D]"), Unit.DURATION: np.dtype("m8[ns]"),
+}  # fmt: skip
+
+
+def dtype_of(kind: Kind, unit: Unit | None) -> np.dtype[Any]:
+    """NumPy's dtype of an element type."""
+    return np.dtype(NUMPY_NAMES[kind]) if unit is None else _DTYPES[unit]
+
+
+def for_numpy(array: Any, unit: Unit | None) -> Any:
+    """An array of a result, with NumPy's own dtype of dates, times and differences."""
+    return array if unit is None else array.view(_DTYPES[unit])
 
 
 _WIDER = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64", "float16": "float32"}
@@ -306,7 +351,8 @@ def _from_arrow(value: object, what: str, reading: ColumnFormat) -> np.ndarray[A
         return _by_numpy(value, what)
     items: list[np.ndarray[Any, Any]] = [items_of(column, reading) for column in columns]
     if not is_table:
-        return items[0]
+        form = reading.form if reading.form in _DATED else columns[0].form
+        return items[0] if form is CellFormat.ITEM else items[0].view("M8[D]" if form is CellFormat.DATE else "M8[ns]")
     texts = [column.name for column, item in zip(columns, items, strict=True) if item.dtype.kind == "U"]
     if texts:
         raise TypeError(f"{what} has the text column {texts[0]}; give its columns one by one")
@@ -321,11 +367,8 @@ def _by_numpy(value: Any, what: str) -> np.ndarray[Any, Any]:
     return np.asarray(value)
 
 
-def _rows_or_numbers(array: np.ndarray[Any, Any], what: str, reading: ColumnFormat) -> np.ndarray[Any, Any]:
-    """Texts as rows of characters, dates and times as numbers; other arrays as they are."""
-    if array.dtype.kind == "M":
-        counts: np.ndarray[Any, Any] = items_of(ArrowColumn("", *from_numpy(array.reshape(-1))), reading)
-        return counts.reshape(array.shape)
+def _rows_or_numbers(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Texts as rows of characters; other arrays as they are."""
     texts = [text for text in array.reshape(-1).tolist() if isinstance(text, str)] if array.dtype.kind in "UO" else []
     if array.dtype.kind not in "UO" or len(texts) != array.size:
         return array

@@ -19,17 +19,17 @@ from ...backend.schedule.plan.plan import Device
 from ...backend.schedule.single_device import HOME, Detail
 from ...backend.vm.bytecode import NOT_APPLICABLE
 from ...backend.vm.executor import NativeSignature, PreparedPlan, PreparedPlanPool, never_applicable
-from ...backend.vm.values import NUMPY_NAMES, kind_of_dtype
+from ...backend.vm.values import NUMPY_NAMES
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Rejected, RhoError, RunFailed
 from ...lang.support import processes
 from ...lang.support.records import replace
 from ...lang.syntax.source import Source, Span
 from ...typechecker.core.blocks import Core
-from ...typechecker.elements import Kind
+from ...typechecker.elements import Kind, Unit
 from ..execution.stored_plans import cores
 from ..pipeline import Session
 from ..pipeline_types import Checked
-from .evaluating import E, as_array, copied_out, for_caller, require_element_types, require_kinds, with_source_lines
+from .evaluating import E, as_array, copied_out, for_caller, for_numpy, require_element_types, require_kinds, with_source_lines
 
 # ---------------------------------------------------------------------------------------------------- errors
 #
@@ -107,12 +107,14 @@ _ENDING: Final = (
 )
 _ARGUMENT_NAMES: Final = ("the argument", "the left argument", "the right argument")
 
+_DIFFERENTIABLE: Final = ("f32", "f64")
 _DIRECT_DTYPES: Final = frozenset(np.dtype(NUMPY_NAMES[kind]) for kind in Kind if kind is not Kind.CHAR)
 """Arrays of these dtypes are used as they are; others are converted at every call, since their values may be refused."""
 R = TypeVar("R", covariant=True)
 _INPUT_NAMES: Final = ((), (RIGHT,), (LEFT, RIGHT))
 
-ArgumentType: TypeAlias = tuple[Kind, tuple[int, ...]]
+ArgumentType: TypeAlias = tuple[str, tuple[int, ...]]
+"""The name of an element type, and a shape."""
 ArgumentKey: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
 """The dtype and shape of each argument."""
 
@@ -120,7 +122,7 @@ ArgumentKey: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
 SHAPES_BY_THEMSELVES: Final = 2
 """So many shapes of a pattern are checked by themselves; then the function is checked once for all."""
 _SIZE: Final = "∆size"
-_ShapePattern: TypeAlias = tuple[tuple[Kind, tuple[str, ...]], ...]
+_ShapePattern: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class _CheckedCall(NamedTuple):
@@ -135,18 +137,22 @@ class _CheckedCall(NamedTuple):
 class _PreparedCall(PreparedPlanPool):
     """The prepared plan of a function for one combination of argument types."""
 
-    def __init__(self, plan: Any, bound: Any, links: NativeSignature, *, is_tuple: bool) -> None:
+    def __init__(self, plan: Any, bound: Any, links: NativeSignature, units: Sequence[Unit | None], *, is_tuple: bool) -> None:
         super().__init__(plan, bound, links)
-        self.is_tuple = is_tuple
+        self.units, self.is_tuple = units, is_tuple
+        self.has_units = any(units)
 
     def run(self, prepared: PreparedPlan, given: Sequence[object], arrays: Sequence[NumArray]) -> Any:
         result = self.links.run(prepared, given, arrays)
-        if result is not NOT_APPLICABLE:
+        if result is NOT_APPLICABLE:
+            outputs = prepared.run_steps(dict(zip(self.links.names, arrays, strict=True))).outputs
+            values = [outputs[name].value for name in self.links.outputs]
+            result = tuple(values) if self.is_tuple else values[0]
+        if not self.has_units:
             return result
-        outputs = prepared.run_steps(dict(zip(self.links.names, arrays, strict=True))).outputs
-        if self.is_tuple:
-            return tuple([outputs[name].value for name in self.links.outputs])
-        return outputs[self.links.outputs[0]].value
+        if not self.is_tuple:
+            return for_numpy(result, self.units[0])
+        return tuple([for_numpy(value, unit) for value, unit in zip(result, self.units, strict=True)])
 
 
 class Function(Generic[R]):
@@ -199,11 +205,13 @@ class Function(Generic[R]):
         if not 1 <= len(arguments) <= 2:
             raise TypeError(f"a Rho function takes one argument or two, not {len(arguments)}")
         self._require_left(len(arguments))
-        arrays = _arrays_of(arguments)
-        key = tuple([(array.dtype, array.shape) for array in arrays])
-        ready = self._prepared_calls.get(key) or self._prepare_shared(key, arrays)
-        result = ready.use(lambda prepared: ready.run(prepared, arguments, arrays))
-        self._latest = ready.links.latest
+        arrays, elements = _arrays_of(arguments)
+        key = tuple([(element or array.dtype, array.shape) for array, element in zip(arrays, elements, strict=True)])
+        ready = self._prepared_calls.get(key) or self._prepare_shared(key, arrays, elements)
+        has_units = ready.has_units or any(elements)
+        given = arrays if has_units else arguments
+        result = ready.use(lambda prepared: ready.run(prepared, given, arrays))
+        self._latest = never_applicable if has_units else ready.links.latest
         return result
 
     def _copied(self, result: Any, out: object) -> Any:
@@ -217,9 +225,9 @@ class Function(Generic[R]):
 
     def _rejection(self, arguments: tuple[object, ...]) -> Rejected | None:
         """What a check finds in arguments of just these shapes, where the function was checked for all."""
-        types = [(kind_of_dtype(array.dtype), array.shape) for array in _arrays_of(arguments)]
+        types = _types_of(*_arrays_of(arguments))
         try:
-            self._checked(tuple([_type_text(kind, shape) for kind, shape in types if kind is not None]))
+            self._checked(tuple([_type_text(element, shape) for element, shape in types]))
         except Rejected as rejected:
             return rejected
         return None
@@ -237,11 +245,11 @@ class Function(Generic[R]):
         checked = _require_accepted(self._session, self._caller_text, self._program(types, None))
         return checked.types[RESULT]
 
-    def _prepare_shared(self, key: ArgumentKey, arrays: list[np.ndarray[Any, Any]]) -> _PreparedCall:
-        names = _ARGUMENT_NAMES[len(arrays) - 1 :]
-        types = tuple((as_array(array, names[position])[1], array.shape) for position, array in enumerate(arrays))
-        if f"{_DIFFERENTIATED} ← " in self.text and not types[-1][0].is_float:
-            message = f"{names[len(types) - 1]} has elements of type {types[-1][0].value}, and only f32 and f64 have a gradient"
+    def _prepare_shared(self, key: ArgumentKey, arrays: list[NumArray], elements: list[str]) -> _PreparedCall:
+        types = _types_of(arrays, elements)
+        if f"{_DIFFERENTIATED} ← " in self.text and types[-1][0] not in _DIFFERENTIABLE:
+            called = _ARGUMENT_NAMES[2 if len(types) == 2 else 0]
+            message = f"{called} has elements of type {types[-1][0]}, and only f32 and f64 have a gradient"
             note = "give floats, as by `numpy.asarray(x, float)`"
             raise Rejected([Diagnostic(Code.E630, message, Span(_NAME, 0, len(self.text)), notes=(note,))])
         ready = self._prepare(types)
@@ -252,7 +260,7 @@ class Function(Generic[R]):
         return shared
 
     def _prepare(self, types: tuple[ArgumentType, ...]) -> _PreparedCall:
-        checked = self._checked_for_all(types) or self._checked(tuple(_type_text(kind, shape) for kind, shape in types))
+        checked = self._checked_for_all(types) or self._checked(tuple(_type_text(element, shape) for element, shape in types))
         self._sources = checked.sources
         shapes = dict(zip(_INPUT_NAMES[len(types)], [shape for _, shape in types], strict=True))
         if self._returns is not None:
@@ -262,7 +270,8 @@ class Function(Generic[R]):
         cpu_plan = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
         self._session.require_memory(cpu_plan, checked.core, bound, checked.sources, self._caller_text.source)
         links = NativeSignature(_INPUT_NAMES[len(types)], checked.outputs)
-        return _PreparedCall(cpu_plan, bound, links, is_tuple=checked.is_tuple)
+        units = {entry.name: checked.core.types[entry.value].element.unit for entry in checked.core.outputs}
+        return _PreparedCall(cpu_plan, bound, links, [units[name] for name in checked.outputs], is_tuple=checked.is_tuple)
 
     def _checked(self, types: tuple[str, ...]) -> _CheckedCall:
         """The function applied to inputs of these types.  Rejected: it is not accepted."""
@@ -281,7 +290,7 @@ class Function(Generic[R]):
         pattern, and if it is not accepted for all without conditions."""
         names: dict[int, str] = {}
         patterns = [[names.setdefault(n, f"{_SIZE}{len(names)}") if n > 1 else str(n) for n in shape] for _, shape in types]
-        pattern = tuple([(kind, tuple(row)) for (kind, _), row in zip(types, patterns, strict=True)])
+        pattern = tuple([(element, tuple(row)) for (element, _), row in zip(types, patterns, strict=True)])
         known = self._patterns.get(pattern, 0)
         if isinstance(known, _CheckedCall):
             return known
@@ -291,7 +300,7 @@ class Function(Generic[R]):
             self._patterns[pattern] = known + 1
             return None
         facts = [[f"{name} ≥ 2" for name in dict.fromkeys(row) if name.startswith(_SIZE)] for row in patterns]
-        texts = [f"{kind.value}[{' '.join(row)}]" if row else kind.value for kind, row in pattern]
+        texts = [f"{element}[{' '.join(row)}]" if row else element for element, row in pattern]
         stated = [f"{text} where {', '.join(each)}" if each else text for text, each in zip(texts, facts, strict=True)]
         try:
             checked = self._checked(tuple(stated))
@@ -319,18 +328,30 @@ class Function(Generic[R]):
         return Source(_NAME, "\n".join(lines) + "\n")
 
 
-def _arrays_of(arguments: tuple[object, ...]) -> list[NumArray]:
-    return [
-        argument
-        if type(argument) is np.ndarray and argument.dtype in _DIRECT_DTYPES
-        else _array_of_argument(argument, _ARGUMENT_NAMES[len(arguments) - 1 + position])
-        for position, argument in enumerate(arguments)
-    ]
+def _arrays_of(arguments: tuple[object, ...]) -> tuple[list[NumArray], list[str]]:
+    """The arguments as arrays, and the names of the units of dates, times and differences ("" of others)."""
+    arrays: list[NumArray] = []
+    elements: list[str] = []
+    for position, argument in enumerate(arguments):
+        if type(argument) is np.ndarray and argument.dtype in _DIRECT_DTYPES:
+            array, element = argument, ""
+        else:
+            array, element = _array_of_argument(argument, _ARGUMENT_NAMES[len(arguments) - 1 + position])
+        arrays.append(array)
+        elements.append(element)
+    return arrays, elements
 
 
-def _array_of_argument(argument: object, called: str) -> NumArray:
+def _types_of(arrays: Sequence[NumArray], elements: Sequence[str]) -> tuple[ArgumentType, ...]:
+    return tuple([
+        (element or as_array(array, "an argument")[1].value, array.shape) for array, element in zip(arrays, elements, strict=True)
+    ])  # fmt: skip
+
+
+def _array_of_argument(argument: object, called: str) -> tuple[NumArray, str]:
     try:
-        return as_array(argument, called)[0]
+        array, _, unit = as_array(argument, called)
+        return array, "" if unit is None else unit.value
     except FileTrouble as trouble:
         raise TypeError("\n".join([f"{called} {trouble.message}", *(f"  = {note}" for note in trouble.notes)])) from None
 
@@ -392,8 +413,8 @@ def _in_caller_text(error: E, caller_text: CallerText, sources: Mapping[str, Sou
     return with_source_lines(type(error)(caller_text.relocate(error.diagnostics)), caller_text.with_this_text(sources))
 
 
-def _type_text(kind: Kind, shape: tuple[int, ...]) -> str:
-    return f"{kind.value}[{' '.join(map(str, shape))}]" if shape else kind.value
+def _type_text(element: str, shape: tuple[int, ...]) -> str:
+    return f"{element}[{' '.join(map(str, shape))}]" if shape else element
 
 
 def _tuple_items(checked: Checked) -> int:

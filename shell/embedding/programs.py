@@ -19,7 +19,7 @@ from ...backend.io.reading import check_declared, is_any_value, located
 from ...backend.schedule.plan.plan import Device, ExecutionPlan as StoredPlan
 from ...backend.schedule.single_device import HOME, Detail
 from ...backend.vm.run_state import MovedArray, OutputValue, ResidentValue, pooled_empty
-from ...backend.vm.values import NUMPY_NAMES, kind_of_dtype
+from ...backend.vm.values import kind_of_dtype
 from ...lang.bind.directives import OBJECTIVES
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
 from ...lang.support import processes
@@ -28,7 +28,7 @@ from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, ColumnFormat
 from ...typechecker.core.blocks import CoreInput
 from ...typechecker.diagnostics import show_type
-from ...typechecker.elements import Kind
+from ...typechecker.elements import Kind, Unit, plain, show_element
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..console.messages import read_source, write_atomically
 from ..console.process_exit import UsageError
@@ -41,7 +41,7 @@ from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 from ..execution.stored_plans import cores, read_plan
 from ..pipeline import Session
 from ..pipeline_types import Checked
-from .evaluating import as_array, copied_out, for_caller, locating_errors, require_accepted, with_source_lines
+from .evaluating import as_array, copied_out, dtype_of, for_caller, for_numpy, locating_errors, require_accepted, with_source_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -293,13 +293,14 @@ class ResidentArray:
     Given to a run as an input it is neither copied nor sent to a device that has it; what a run sends stays there for the next.
     `numpy.asarray(resident)` is a copy.  It may be given to any number of runs, unless it was moved."""
 
-    __slots__ = ("_is_moved", "_value")
+    __slots__ = ("_is_moved", "_unit", "_value")
 
     def __init__(self, array: object) -> None:
+        self._unit: Unit | None = None
         if isinstance(array, ResidentValue):
             self._value: ResidentValue | None = array
         else:
-            given, kind = as_array(array, "what is to be resident")
+            given, kind, self._unit = as_array(array, "what is to be resident")
             copy = pooled_empty(given.shape, given.dtype)
             copy[...] = given
             self._value = ResidentValue(kind, given.shape, [(CpuBackend(), None, copy)])
@@ -313,26 +314,27 @@ class ResidentArray:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of its elements."""
-        return np.dtype(NUMPY_NAMES[self._present.kind])
+        return dtype_of(self._present.kind, self._unit)
 
     def move(self) -> ResidentArray:
         """The same array, which the next run may write its results over; this one and that can then be used no more.
 
         ValueError: it was moved before."""
         moved = ResidentArray(self._taken())
-        moved._is_moved = True
+        moved._is_moved, moved._unit = True, self._unit
         return moved
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("a resident array is copied: later runs may write over it")
-        return np.array(self._present.on_host(), dtype)
+        return np.array(for_numpy(self._present.on_host(), self._unit), dtype)
 
     def __repr__(self) -> str:
         if self._value is None:
             return "<rho resident: moved>"
         axes = " ".join(map(str, self.shape))
-        return f"<rho resident: {self._value.kind.value}{f'[{axes}]' if axes else ''}>"
+        element = self._value.kind.value if self._unit is None else self._unit.value
+        return f"<rho resident: {element}{f'[{axes}]' if axes else ''}>"
 
     @property
     def _present(self) -> ResidentValue:
@@ -353,11 +355,13 @@ class ResidentArray:
         return is_same
 
     @staticmethod
-    def _of(shown: OutputValue) -> ResidentArray:
+    def _of(shown: OutputValue, unit: Unit | None) -> ResidentArray:
         value = shown.value
         if not isinstance(value, ResidentValue):
             value = ResidentValue(shown.kind, value.shape, [(_HOST, None, value)])
-        return ResidentArray(value)
+        resident = ResidentArray(value)
+        resident._unit = unit
+        return resident
 
 
 NO_RESIDENTS: Final[Mapping[str, ResidentArray]] = MappingProxyType({})
@@ -397,7 +401,7 @@ class Result(Mapping[str, "NDArray[Any]"]):
         return Result({name: self._outputs[name] for name in names}, self.printed, self._forms, self.resident)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The outputs as columns, by pyarrow (the extra `parquet`); dates of `output day as date` are dates.
+        """The outputs as columns, by pyarrow (the extra `parquet`); dates are dates.
 
         ValueError: they are not columns of one length (`select` takes those that are).  ImportError: pyarrow is not there."""
         from ...backend.io.errors import FileTrouble
@@ -405,9 +409,10 @@ class Result(Mapping[str, "NDArray[Any]"]):
 
         outputs = []
         for name, array in self._outputs.items():
-            kind = kind_of_dtype(array.dtype)
+            numbers = array.view(np.int64) if array.dtype.kind in "mM" else array
+            kind = kind_of_dtype(numbers.dtype)
             assert kind is not None, "an output has a kind"
-            outputs.append((name, array, kind, self._forms.get(name, AS_WRITTEN)))
+            outputs.append((name, numbers, kind, self._forms.get(name, AS_WRITTEN)))
         try:
             return arrow_table_of(outputs).__arrow_c_stream__(requested_schema)
         except FileTrouble as trouble:
@@ -547,7 +552,7 @@ class Program:
                 except RhoError as error:
                     raise with_source_lines(error, self._checked.sources) from None
                 if outputs is not None:
-                    return Result(outputs, (), self._forms)
+                    return Result(self._typed(outputs), (), self._forms)
             with locating_errors(self._checked.sources):
                 return self._run(values, plan, cluster)
         except Exception as error:
@@ -626,8 +631,8 @@ class Program:
         else:
             simulated = given is not None and given.simulate
             results = execute(cpu_plan, bound, arrays, simulated=simulated, keep=frozenset(keep) if has_cards else frozenset())
-        outputs = {name: shown.value for name, shown in results.outputs.items() if name not in keep}
-        left = {keep[name]: ResidentArray._of(shown) for name, shown in results.outputs.items() if name in keep}
+        outputs = self._typed({name: shown.value for name, shown in results.outputs.items() if name not in keep})
+        left = {keep[name]: ResidentArray._of(shown, self._units.get(name)) for name, shown in results.outputs.items() if name in keep}
         outputs |= copied_out({name: (outputs[name], f"out[{name!r}]", target) for name, target in out.items()})
         if not results.printed:
             if is_local and not left and self._is_typed(values):
@@ -643,6 +648,16 @@ class Program:
         """May a run write over a moved array that it gets as this input?"""
         declared = next(self._core.types[entry.value] for entry in self._core.inputs if entry.name == name)
         return bool(declared.shape) and declared.element.kind is moved._present.kind is not Kind.CHAR
+
+    def _typed(self, outputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Outputs with NumPy's dtypes of dates, times and differences."""
+        return {name: for_numpy(array, self._units.get(name)) for name, array in outputs.items()}
+
+    @cached_property
+    def _units(self) -> Mapping[str, Unit]:
+        """The units of the outputs that have one."""
+        units = {entry.name: self._core.types[entry.value].element.unit for entry in self._core.outputs}
+        return {name: unit for name, unit in units.items() if unit is not None}
 
     @cached_property
     def _forms(self) -> Mapping[str, ColumnFormat]:
@@ -751,13 +766,14 @@ class Program:
         for entry in self._core.inputs:
             if entry.name in values:
                 if isinstance(given := values[entry.name], ResidentArray):
-                    arrays[entry.name], kind = given._present, given._present.kind
+                    arrays[entry.name], kind, unit = given._present, given._present.kind, given._unit
                 else:
                     with located(f"the input {entry.name}", entry.span):
-                        arrays[entry.name], kind = as_array(given, f"the input {entry.name}", entry.reading)
-                declared = self._core.types[entry.value].element.kind
-                if not _accepts(kind, declared):
-                    message = f"the input {entry.name} has elements of type {kind.value}, not {declared.value}"
+                        arrays[entry.name], kind, unit = as_array(given, f"the input {entry.name}", entry.reading)
+                declared = self._core.types[entry.value].element
+                if unit is not declared.unit or not _accepts(kind, declared.kind):
+                    shown = kind.value if unit is None else unit.value
+                    message = f"the input {entry.name} has elements of type {shown}, not {show_element(plain(declared))}"
                     raise Refused([Diagnostic(Code.E706, message, entry.span)])
         return arrays
 

@@ -107,7 +107,7 @@ def _file_advice(candidate: PlanCandidate, name: str) -> str:
     """Advice on how an output could be written tile by tile; empty if its file allows that."""
     (entry,) = [entry for entry in candidate.core.outputs if entry.name == name]
     if entry.reading != AS_WRITTEN:
-        return "; as numbers, without a clause, it could be written as it comes"
+        return "; as numbers, `i64 x`, it could be written as it comes"
     path, type = candidate.outputs.get(name, ""), candidate.core.types[entry.value]
     from ...backend.io.writing import endings_in_order, sink_type  # imports NumPy
 

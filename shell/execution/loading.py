@@ -42,7 +42,7 @@ from ...lang.support.bounded_parsing import file_of, is_file_url, is_url, url_er
 from ...lang.support.files import Pipes, TooLarge, is_pipe, read_bytes
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.lexer import NAME, RESERVED
-from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
+from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
 from ...typechecker.core.blocks import Core, CoreInput
 from ...typechecker.elements import Kind
 from ..console.standard_streams import read_standard_input, stream_of
@@ -297,15 +297,15 @@ def _infer_column(cells: Sequence[str], name: str, separator: str, where: Sequen
 
 def _infer_dates(filled: Sequence[str], lacks: bool, patterns: Sequence[str]) -> _Inferred | None:
     """What reads cells as dates or times; a remark says which other pattern does."""
-    missing = " missing 0" * lacks
+    missing = " missing ⎕nat" * lacks
     for form in (CellFormat.DATE, CellFormat.TIME):
         if _all_read_as(filled, ColumnFormat(form)):
-            return _Inferred("i64[n]", f" as {form.name.lower()}{missing}")
+            return _Inferred(f"{form.name.lower()}[n]", missing)
     fitting = [pattern for pattern in patterns if _all_read_as(filled, ColumnFormat(CellFormat.DATE, pattern))]
     if not fitting:
         return None
     remark = f"or {fitting[1]}: both fit" if len(fitting) > 1 else ""
-    return _Inferred("i64[n]", f' as "{fitting[0]}"{missing}', remark)
+    return _Inferred("time[n]" if has_time(fitting[0]) else "date[n]", f' as "{fitting[0]}"{missing}', remark)
 
 
 def _doubts(filled: Sequence[str], separator: str) -> str:
@@ -380,7 +380,7 @@ def _typed_lines(content: Content, suffix: str, shown: str) -> tuple[list[str], 
 def _infer_typed(column: Any, name: str) -> _Inferred:
     lacks = bool(column.missing)
     if column.form is not CellFormat.ITEM:
-        return _Inferred("i64[n]", f" as {column.form.name.lower()}" + " missing 0" * lacks)
+        return _Inferred(f"{column.form.name.lower()}[n]", " missing ⎕nat" * lacks)
     if column.values.dtype.kind == "U":
         rows = zip(column.values.tolist(), column.present, strict=True)
         texts = ["".join(row).rstrip(" ") if is_present else "" for row, is_present in rows]

@@ -5,7 +5,7 @@ A value is the back ends' plain `Array` or anything with the array interface; th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -88,7 +88,7 @@ def outcome_of(core: Core, printed: Sequence[Any], outputs: Mapping[str, Any], p
 def _displayed(core: Core, which: ValueId | None, name: str, value: Any) -> DisplayedValue:
     kind = kind_of(value)
     if which is not None:
-        return DisplayedValue(name, show_type(core.types[which]), value, kind)
+        return DisplayedValue(name, show_type(core.types[which]), value, kind, unit=core.types[which].element.unit)
     shape = " ".join(str(int(size)) for size in value.shape)
     return DisplayedValue(name, f"{kind.value}[{shape}]" if shape else kind.value, value, kind)
 

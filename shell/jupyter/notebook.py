@@ -51,7 +51,7 @@ _STYLE = "text-align: right; font-family: monospace"
 def value_bundle(shown: DisplayedValue, settings: ReplSettings) -> Bundle:
     """The representations of a value: its type, unless it is a scalar, then its elements, cut as in a session."""
     limit = WHOLE_TEXT_LIMIT if shown.kind is Kind.CHAR else LIMIT
-    lines = display(shown.value, kind=shown.kind, digits=settings.digits, limit=limit, width=WIDTH)
+    lines = display(shown.value, shown.write, kind=shown.kind, digits=settings.digits, limit=limit, width=WIDTH)
     header = concrete_type(shown) if shown.shape and settings.types else ""
     data = {"text/plain": "\n".join([*([header] if header else []), *lines])}
     if len(shown.shape) == 2 and shown.kind is not Kind.CHAR:

@@ -165,8 +165,8 @@ def _coordinates(picture: Picture) -> Any:
     places = picture.x_positions()
     if not picture.has_dates:
         return places
-    unit = "D" if picture.x_reading.form is CellFormat.DATE else "us"
-    known = np.isfinite(places) & (np.abs(places) < (10**6 if unit == "D" else 10**17))
+    unit = "D" if picture.x_reading.form is CellFormat.DATE else "ns"
+    known = np.isfinite(places) & (np.abs(places) < (10**6 if unit == "D" else 9.2e18))
     dates = np.where(known, places, 0).astype(f"datetime64[{unit}]")
     dates[~known] = np.datetime64("NaT")
     return dates
@@ -300,10 +300,8 @@ _DATED: Final = (CellFormat.DATE, CellFormat.TIME)
 
 
 def _as_dates(reading: ColumnFormat | None) -> str:
-    """The clause with which an input that was read as dates is an output as dates."""
-    if reading is None:
-        return ""
-    return f' as "{reading.pattern}"' if reading.pattern else " as date" if reading.form is CellFormat.DATE else " as time"
+    """The clause with which an input of dates in a format is an output in that format."""
+    return "" if reading is None or not reading.pattern else f' as "{reading.pattern}"'
 
 
 _NOT_ARRAYS = ("function", "operator", "module")

@@ -273,13 +273,13 @@ DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 def show_value(shown: DisplayedValue, console: Console, settings: ReplSettings) -> None:
     """Print a value."""
     if not console.out.isatty():
-        console.print("\n".join(display(shown.value, kind=shown.kind, digits=settings.digits, limit=PIPE_LIMIT)))
+        console.print("\n".join(display(shown.value, shown.write, kind=shown.kind, digits=settings.digits, limit=PIPE_LIMIT)))
         return
     if settings.types and shown.shape:
         header = concrete_type(shown)
         console.print(f"{DIM}{header}{PLAIN}" if console.colours_results else header)
     limit = WHOLE_TEXT_LIMIT if shown.kind is Kind.CHAR else LIMIT
-    lines = display(shown.value, kind=shown.kind, digits=settings.digits, limit=limit, width=console.width)
+    lines = display(shown.value, shown.write, kind=shown.kind, digits=settings.digits, limit=limit, width=console.width)
     console.print("\n".join(cut_lines(lines, max(8, shutil.get_terminal_size().lines - 4))))
 
 

@@ -35,7 +35,7 @@ def bind_value(workspace: Workspace, name: str, value: object) -> None:
     if re.fullmatch(NAME, name) is None or name in RESERVED_WORDS | ELEMENT_NAMES:
         raise UsageError(f"`{name}` cannot be a name in Rho")
     try:
-        source, kind = as_array(value, f"`{name}`")
+        source, kind, unit = as_array(value, f"`{name}`")
     except TypeError as error:
         raise UsageError(str(error)) from None
     except FileTrouble as trouble:
@@ -43,7 +43,8 @@ def bind_value(workspace: Workspace, name: str, value: object) -> None:
     array = np.array(source, copy=True, order="C")
     state = workspace.state
     shape = " ".join(map(str, array.shape))
-    type_ = f"{kind.value}[{shape}]" if array.ndim else kind.value
+    element = kind.value if unit is None else unit.value
+    type_ = f"{element}[{shape}]" if array.ndim else element
     leaf = Leaf(f"∆∆{state.counter + 1}", type_, array, kind)
     workspace.state = replace(
         state.with_items([ValueItem(name, leaf, Span(PYTHON, 0, 0))], {**state.types, name: type_}),

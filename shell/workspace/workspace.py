@@ -489,6 +489,8 @@ def _element(element: Element, kind: Kind, sizes: Mapping[SizeVariable, int], or
         if top is None:
             return str(kind.value)
         return f"idx<{top}>" if not origin else _range(origin, top - 1 + origin, kind)
+    if element.unit is not None:
+        return element.unit.value
     if kind is not Kind.I64:
         return str(kind.value)
     most = None if element.symbolic_max is None else _number(element.symbolic_max, sizes)

@@ -72,7 +72,7 @@ def test_conversions_fold_as_they_run(source: Kind, target: Kind) -> None:
 
 LATE = [
     ("f : u8 → u8\nf ← {⍵+u8 1}\nf u8 255", 0),
-    ("use dates\ndates.month_start 9223372036854775807", 9223372036854775781),
+    ("use dates\ni64 dates.month_start ⎕date 9223372036854775807", 9223372036854775781),
     ("param k ← 9\nk*20", -6289078614652622815),
     ("f : i64 → i64\nf ← {|⍵}\nf ¯9223372036854775808", -(2**63)),
     ("param seed ← 6364136223846793005\n⊃(⍳3)+seed×3", 645664597830827399),

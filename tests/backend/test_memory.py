@@ -268,7 +268,7 @@ x⍳⌽y
 ⍋⌽i
 ⎕number T
 ⎕date D
-(⎕date D[⍳9;])+⍳9""".splitlines()
+(⎕date D[⍳9;])+⎕days ⍳9""".splitlines()
 
 PARTS = 4
 VECTORS = "xijtubshdeqzNWV"

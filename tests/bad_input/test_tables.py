@@ -10,10 +10,10 @@ from share import seeds, share
 
 from rho.shell.main import main
 
-PROGRAM = """input day : i64[n] ← "t.csv:day" as date
+PROGRAM = """input day : date[n] ← "t.csv:day"
 input shop : char[n w] ← "t.csv:shop"
 input price : f64[n] ← "t.csv:price"
-output day as date
+output day
 output twice ← 2×price
 shop
 """

@@ -57,7 +57,7 @@ def test_the_examples_hold() -> None:
 def test_callers_that_count_from_one_get_the_same_numbers_and_positions_from_one() -> None:
     for text, shift in (
         ("use set\n(keys code) ← set.classes 3 1 3 2 ⋄ code", 1), ("use sort\nsort.order 30 10 20", 1),
-        ("use dates\ndates.weekday 0 4", 1), ("use stats\nstats.median 3 1 2", 0), ("use set\nset.size 3 1 3 2", 0),
+        ("use dates\ndates.weekday ⎕date 0 4", 1), ("use stats\nstats.median 3 1 2", 0), ("use set\nset.size 3 1 3 2", 0),
     ):  # fmt: skip
         np.testing.assert_array_equal(rho.eval(f"⎕IO ← 1\n{text}"), np.asarray(rho.eval(text)) + shift)
 

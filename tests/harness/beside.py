@@ -43,7 +43,7 @@ def disagreements(folder: Path, head: str, cases: Cases, data: Mapping[str, Data
 
 
 def same(value: np.ndarray[Any, Any], expected: np.ndarray[Any, Any], within: float) -> bool:
-    """Equal text, or numbers that agree within a relative and absolute error, NaN with NaN."""
-    if value.dtype.kind in "US" or expected.dtype.kind in "US":
+    """Equal text, dates or times, or numbers that agree within a relative and absolute error, NaN with NaN."""
+    if value.dtype.kind in "USmM" or expected.dtype.kind in "USmM":
         return bool((value == expected).all())
     return bool(np.allclose(value, expected, rtol=within, atol=within, equal_nan=True))

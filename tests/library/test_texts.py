@@ -79,22 +79,20 @@ def test_rows_of_text() -> None:
 
 def test_days_as_datetime(tmp_path: Path) -> None:
     draw = np.random.default_rng(SEED)
-    days = np.concatenate([draw.integers(-719162, 2932897, 400), [-719162, 2932896, 0, -1, 59, 789, 19782, 11016]])
-    dates = [datetime.date(1970, 1, 1) + datetime.timedelta(int(day)) for day in days]
+    edges = [-719162, 2932896, 0, -1, 59, 789, 19782, 11016]
+    days = np.concatenate([draw.integers(-719162, 2932897, 400), edges]).astype("M8[D]")
+    dates = [datetime.date(1970, 1, 1) + datetime.timedelta(int(day)) for day in days.astype(int)]
     cases: dict[str, Any] = {
         "dates.text day": lambda day: np.array([list(date.isoformat()) for date in dates]),
         "dates.of (dates.year day ⋄ dates.month day ⋄ dates.day day)": lambda day: day,
-        "dates.of (dates.year day ⋄ 1+0×day ⋄ 1+0×day)": lambda day: [(d.replace(month=1, day=1) - EPOCH).days for d in dates],
-        "dates.year_start day": lambda day: [(d.replace(month=1, day=1) - EPOCH).days for d in dates],
+        "dates.of (dates.year day ⋄ 1+0×i64 day ⋄ 1+0×i64 day)": lambda day: day.astype("M8[Y]").astype("M8[D]"),
+        "dates.year_start day": lambda day: day.astype("M8[Y]").astype("M8[D]"),
         "⎕date dates.text day": lambda day: day,
     }
-    assert not disagreements(tmp_path, "use dates\ninput day : i64[n]\n", cases, {"days": {"day": days}})
-    none = {"none": {"day": np.zeros(0, int)}}
+    assert not disagreements(tmp_path, "use dates\ninput day : date[n]\n", cases, {"days": {"day": days}})
+    none = {"none": {"day": np.zeros(0, "M8[D]")}}
     cases = {"dates.text day": lambda day: np.zeros((0, 10), "U1")}
-    assert not disagreements(tmp_path, "use dates\ninput day : i64[n]\n", cases, none)
-
-
-EPOCH = datetime.date(1970, 1, 1)
+    assert not disagreements(tmp_path, "use dates\ninput day : date[n]\n", cases, none)
 
 
 def test_cells(tmp_path: Path) -> None:

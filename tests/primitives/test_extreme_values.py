@@ -75,8 +75,8 @@ def test_calendars_reach_to_the_ends_of_the_integers() -> None:
     for _ in range(50):
         near = random.randrange(-700_000, 2_900_000)
         cycles = random.choice([0, random.randrange(-(2**45), 2**45)])
-        days = np.array([near + cycles * CYCLE])
+        days = np.array([near + cycles * CYCLE]).astype("M8[D]")
         expected = date(1970, 1, 1) + timedelta(near)
         assert (year(days)[0], month(days)[0], day(days)[0]) == (expected.year + 400 * cycles, expected.month, expected.day)
-    first, last = -(2**63), 2**63 - 1
-    assert year(np.array([first]))[0] < 0 < year(np.array([last]))[0]
+    first, last = -(2**63) + 1, 2**63 - 1
+    assert year(np.array([first]).astype("M8[D]"))[0] < 0 < year(np.array([last]).astype("M8[D]"))[0]

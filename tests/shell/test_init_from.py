@@ -33,7 +33,7 @@ def made(rho: Rho, folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_kinds_and_clauses(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert made(rho, tmp_path, MIXED, monkeypatch) == [
-        'i64[n] ← "t.csv:date" as date', 'i64[n] ← "t.csv:when" as time', 'char[n shop_w] ← "t.csv:shop"  ⍝ text: line 2 “a, b”',
+        'date[n] ← "t.csv:date"', 'time[n] ← "t.csv:when"', 'char[n shop_w] ← "t.csv:shop"  ⍝ text: line 2 “a, b”',
         'f64[n] ← "t.csv:price" missing ⎕nan', 'i64[n] ← "t.csv:units"', 'bool[n] ← "t.csv:ok"',
         'char[n note_w] ← "t.csv:#7" missing ""  ⍝ text: line 2 “x”', 'i64[n] ← "t.csv:#8"',
     ]  # fmt: skip
@@ -41,7 +41,7 @@ def test_kinds_and_clauses(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_semicolons_and_commas(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert made(rho, tmp_path, EUROPEAN, monkeypatch) == [
-        'i64[n] ← "t.csv:Tag" as "%d.%m.%Y" missing 0 sep ";"', 'f64[n] ← "t.csv:Preis in €" decimal "," sep ";"',
+        'date[n] ← "t.csv:Tag" as "%d.%m.%Y" missing ⎕nat sep ";"', 'f64[n] ← "t.csv:Preis in €" decimal "," sep ";"',
         'i64[n] ← "t.csv:Menge" sep ";"',
     ]  # fmt: skip
 
@@ -56,7 +56,7 @@ DOUBTFUL = """date,day,price,qty,empty,amount,short
 
 def test_remarks(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert made(rho, tmp_path, DOUBTFUL, monkeypatch) == [
-        'i64[n] ← "t.csv:date" as "%d/%m/%Y"  ⍝ or %m/%d/%Y: both fit', 'i64[n] ← "t.csv:day" as "%d/%m/%Y"',
+        'date[n] ← "t.csv:date" as "%d/%m/%Y"  ⍝ or %m/%d/%Y: both fit', 'date[n] ← "t.csv:day" as "%d/%m/%Y"',
         'f64[n] ← "t.csv:price" group ","', 'char[n qty_w] ← "t.csv:qty"  ⍝ text: line 2 “1,234”',
         'char[n empty_w] ← "t.csv:empty" missing ""  ⍝ text: no cell is filled',
         'i64[n] ← "t.csv:amount" group ","  ⍝ or decimal ",": both fit', 'f64[n] ← "t.csv:short" missing ⎕nan decimal ","',
@@ -90,7 +90,7 @@ def test_files_with_types(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "m.npy": ['x : f32[n m] ← "m.npy"  ⍝ 3×4'],
         "z.npz": ['a : i64[a_n] ← "z.npz:a"  ⍝ 3', 'b : f64[b_n b_m] ← "z.npz:b"  ⍝ 2×2'],
         "t.json": [
-            'day : i64[n] ← "t.json:day" as date missing 0', 'x : f64[n] ← "t.json:x"',
+            'day : date[n] ← "t.json:day" missing ⎕nat', 'x : f64[n] ← "t.json:x"',
             's : char[n s_w] ← "t.json:s"  ⍝ text: row 1 “Ulm”',
         ],
         "n.json": ['x : i64[n m] ← "n.json"'],
@@ -102,7 +102,7 @@ def test_files_with_types(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
         moments = [datetime.datetime(2024, 1, 5, 1), None]
         parquet.write_table(pyarrow.table({"when": moments, "k": [1, 2], "l": [[1], [2]]}), "p.parquet")
-        expected["p.parquet"] = ['when : i64[n] ← "p.parquet:when" as time missing 0', 'k : i64[n] ← "p.parquet:k"', ""]
+        expected["p.parquet"] = ['when : time[n] ← "p.parquet:when" missing ⎕nat', 'k : i64[n] ← "p.parquet:k"', ""]
     for name, lines in expected.items():
         program = f"{Path(name).stem}.rho"
         ran = rho("init", "--from", name)

@@ -43,11 +43,12 @@ SHOWN = [
     ("output m ← 9 9⍴⍳81\n", "m  i64[9 9]\n   0  1  2 …  6  7  8\n"),
     ("output e ← 0 4⍴1\n", "e  i64[0 4]\n"),
     ("output r ← 2 3 4⍴⍳24\n", "r  i64[2 3 4]  0 1 2 … 23\n"),
-    ("output d ← 19000 as date\noutput y ← 1 2 as date\n", "d  2022-01-08\ny  i64[2]  1970-01-02 1970-01-03\n"),
-    ("output d ← 99999999 as date\n", "d  99999999\n"),
+    ("output d ← ⎕date 19000\noutput y ← ⎕date 1 2\n", "d  2022-01-08\ny  date[2]  1970-01-02 1970-01-03\n"),
+    ("output d ← ⎕date 99999999\n", "d  99999999\n"),
+    ("output d ← ⎕days 3 ¯1\noutput t ← 1⍴⎕nat-⎕duration 1\n", "d  days[2]      3d ¯1d\nt  duration[1]  NaT\n"),
     (
-        "output shop ← ↑ 'Oslo' 'Berlin'\noutput total ← 3\noutput sold ← 12.5 300\noutput day ← 0 ¯1 as \"%d.%m.%Y\"\n",
-        "shop         sold         day\nchar[2 6]  f64[2]      i64[2]\n"
+        "output shop ← ↑ 'Oslo' 'Berlin'\noutput total ← 3\noutput sold ← 12.5 300\noutput day ← ⎕date 0 ¯1 as \"%d.%m.%Y\"\n",
+        "shop         sold         day\nchar[2 6]  f64[2]     date[2]\n"
         "Oslo         12.5  01.01.1970\nBerlin      300    31.12.1969\ntotal  3\n",
     ),
 ]  # fmt: skip

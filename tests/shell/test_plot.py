@@ -218,8 +218,8 @@ def test_dates_are_dates_on_axes(charts: Path, rho: Rho) -> None:
     table = "day,time,v\n2024-01-01,2024-01-01T10:00:00,1\n2024-03-01,2024-01-02T12:30:00,-2\n"
     (charts / "d.csv").write_text(table, encoding="utf-8")
     program = (
-        'input day : i64[n] ← "d.csv:day" as date\ninput time : i64[n] ← "d.csv:time" as time\ninput v : i64[n] ← "d.csv:v"\n'
-        'output late ← day+1 as "%d.%m.%Y"\n'
+        'input day : date[n] ← "d.csv:day"\ninput time : time[n] ← "d.csv:time"\ninput v : i64[n] ← "d.csv:v"\n'
+        'output late ← day+⎕days 1 as "%d.%m.%Y"\n'
     )
     (charts / "d.rho").write_text(program, encoding="utf-8")
     for x, first, last in (

@@ -9,12 +9,11 @@ import pytest
 from .conftest import Rho
 
 CSV = 'day,shop,price\n2024-01-05,"a, b",1.5\n2024-01-06,c,\n'
-PROGRAM = """input day : i64[n] ← "sales.csv:day" as date
+PROGRAM = """input day : date[n] ← "sales.csv:day"
 input shop : char[n w] ← "sales.csv:shop"
 input price : f64[n] ← "sales.csv:price" missing 0
 input there : bool[n] ← "sales.csv:price" as present
-later ← day+1
-output later as date
+output later ← day+⎕days 1
 output shop
 output total ← +/price
 output half ← price÷2
@@ -41,7 +40,7 @@ def test_columns_of_standard_input_and_a_table_on_standard_output(rho: Rho, fold
     assert (ran.code, ran.out) == (0, 'shop,half\n"a, b",0.75\nc,0\n')
 
 
-MATRIX = """output month ← 19723 19754 as date
+MATRIX = """output month ← ⎕date 19723 19754
 output total ← 2 3⍴1.5 2 ⎕nan 4 5 6
 output region ← ↑'north' 'south' 'mid'
 output year ← 2022 2023 2024
@@ -98,10 +97,10 @@ def test_arrow_files_read_back(rho: Rho, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.rho").write_text(MATRIX, encoding="utf-8")
     assert rho("run", "p.rho", "--out", "month,total:region=r.arrow", "--out", "region=n.feather").code == 0
-    reader = 'input m : i64[n] ← "r.arrow:month" as date\ninput s : f64[n] ← "r.arrow:south"\n'
+    reader = 'input m : date[n] ← "r.arrow:month"\ninput s : f64[n] ← "r.arrow:south"\n'
     reader += 'input r : char[k w] ← "n.feather:region"\n'
     (tmp_path / "q.rho").write_text(reader + "m\ns\nr\n", encoding="utf-8")
-    assert rho("run", "q.rho").out == "19723 19754\n2 5\nnorth\nsouth\nmid  \n"
+    assert rho("run", "q.rho").out == "2024-01-01 2024-02-01\n2 5\nnorth\nsouth\nmid  \n"
 
 
 @pytest.mark.parametrize(

@@ -100,8 +100,8 @@ def test_what_a_block_of_text_takes_is_in_the_plan(folder: Path) -> None:
         (_X + "z ← 1+x\noutput z", "json", f"z=FILE.npy`; {_ENDINGS} .csv, .tsv, .parquet, .zarr.zip"),
         ("input x : f64[n]\nz ← x×0J1\noutput z", "json", f"{_ENDINGS} .csv, .tsv, .zarr.zip"),
         (_X + "z ← x∘.+2 3⍴0.0\noutput z", "json", f"{_ENDINGS} .zarr.zip"),
-        ("input days : i64[n]\nz ← 1+days\noutput z as date", "npy", "as numbers, without a clause, it could"),
-        ("input days : i64[n]\nz ← 1+days\noutput z as date", "csv", "as numbers, without a clause, it could"),
+        ("input days : date[n]\nz ← days+⎕days 1\noutput z", "npy", "as numbers, `i64 x`, it could"),
+        ("input days : date[n]\nz ← days+⎕days 1\noutput z", "csv", "as numbers, `i64 x`, it could"),
     ],
 )
 def test_a_file_that_takes_only_the_whole_is_told(text: str, suffix: str, advice: str, folder: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label
 from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
-from ..diagnostics import DiagnosticSink, SourceNames
+from ..diagnostics import DiagnosticSink, SourceNames, show_type
 from ..elements import ArrayType, Element, Kind, integer_range, narrowed, ranged, surely_unwrapped
 from ..frame_agreement import principal_frame
 from ..proof.constraints import Alternatives, Arm, Constraints, LoopIndex
@@ -288,7 +288,9 @@ class Builder(Conversions):
         """A constant; a scalar or short vector of integers also gets its static sizes."""
         payload = tuple(data)
         static: Size | tuple[Size, ...] | None = None
-        if type.element.kind is Kind.I64 and type.element.index_bound is None and type.rank <= 1 and len(payload) <= MOST_SIZES:
+        element = type.element
+        is_integer = element.kind is Kind.I64 and element.index_bound is None and element.unit is None
+        if is_integer and type.rank <= 1 and len(payload) <= MOST_SIZES:
             sizes = tuple(Size({(): int(p)}) for p in payload if isinstance(p, int))
             static = sizes if type.rank else sizes[0]
         constant = payload if len(payload) <= MOST_ITEMS else None
@@ -330,6 +332,10 @@ class Builder(Conversions):
         poisoned = next((a for a in args if a.poisoned), None)
         if poisoned is not None:
             return poisoned
+        counted = next((a for a in args if a.type.element.unit is not None), None)
+        if counted is not None and function != "select":
+            message = f"`{self.glyph}` needs numbers; this is {show_type(counted.type)}"
+            return self.error(Code.E300, message, span, notes=("`i64 x` is its number of days or nanoseconds",))
         shape = principal_frame(self, args, span)
         if shape is None:
             return self.poison(span)

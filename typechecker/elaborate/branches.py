@@ -18,7 +18,7 @@ from ..diagnostics import show_type
 from ..elements import ArrayType, Element, outside, promote
 from ..proof.constraints import Arm
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..rules.argument_checks import joint_element, static_sizes
+from ..rules.argument_checks import joint_element, of_mixed, static_sizes
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, product, variable
 from ..sizes.size import maximum, quotient, remainder, upper_bound
 from ..values.facts import Operand, Statement, Value, is_poisoned, leaves
@@ -106,7 +106,7 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
         if promote(a.type.element, b.type.element) is None:
             ctx.error(
                 Code.E300,
-                "one exit of this function is text, the other is numbers",
+                of_mixed((a, b), "one exit of this function is text, the other is numbers"),
                 then_span,
                 label=show_type(a.type),
                 labels=(Label(rest.span, show_type(b.type)),),

@@ -12,10 +12,11 @@ from ...lang.tree import expressions as tree, program
 from ...lang.tree.program import CellFormat
 from ..core.blocks import Block, Core, CoreCall, CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..diagnostics import show_type
-from ..elements import ArrayType, Element, Kind, limits
+from ..elements import ArrayType, Element, Kind, Unit, limits, show_element
 from ..proof.obligations import Obligation, SizeFact
 from ..proof.report_unproved import clause_site
 from ..rules.argument_checks import static_integer
+from ..rules.dates import MISSING
 from ..signatures.unify import solve_existentials
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import lower_bound, maximum
@@ -111,7 +112,10 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
         return
     value = ctx.builder.fresh(type_, statement.target.span)
     operand = Operand(value, type_)
-    run.inputs.append(CoreInput(name, value, statement.path, statement.span, reading=statement.reading))
+    reading = statement.reading
+    if type_.element.unit in _CELL_FORMATS:
+        reading = replace(reading, form=_CELL_FORMATS[type_.element.unit])
+    run.inputs.append(CoreInput(name, value, statement.path, statement.span, reading=reading))
     ctx.builder.name(operand, name)
     frame.bind(target, operand)
     known = frozenset([*frame.file.sizes.values(), *frame.file.params.values()])
@@ -146,13 +150,15 @@ def _width(node: tree.TypeExpression, type: ArrayType) -> tuple[SizeVariable, Sp
 def _check_column_format(ctx: Context, statement: program.InputDeclaration, type: ArrayType) -> bool:
     """E300 if the clauses of an input do not fit its type."""
     reading, element = statement.reading, type.element
-    expected = {CellFormat.DATE: Kind.I64, CellFormat.TIME: Kind.I64, CellFormat.PRESENT: Kind.BOOL}.get(
-        reading.form, element.kind
-    )
-    problem, label = "", f"declare it `{expected.value}`"
+    stated = show_element(Element(element.kind, unit=element.unit))
+    expected = _READ_AS.get(reading.form, stated)
+    problem, label = "", f"declare it `{expected}`"
     notes: tuple[str, ...] = ()
-    if element.kind is not expected:
-        problem = f"{_FORMS[reading.form]}, and `{statement.target.name}` is declared {show_type(type)}"
+    if stated != expected:
+        problem = f"`as` reads {expected} here, and `{statement.target.name}` is declared {show_type(type)}"
+    elif element.unit is not None and reading.missing not in (None, MISSING):
+        problem, label = f"what stands for missing cells is not of type {stated}", f"declared {stated}"
+        notes = (f"{stated} takes `missing ⎕nat`",)
     elif reading.missing is not None and not _fits_kind(reading.missing, element.kind):
         problem, label = f"what stands for missing cells is not of type {element.kind.value}", f"declared {element.kind.value}"
         notes = (_missing_that_fits(reading.missing, element.kind),)
@@ -173,10 +179,8 @@ def _missing_that_fits(missing: int | float | str, kind: Kind) -> str:
     return f"{kind.value} takes a whole number{limit}: `missing 0`" + ", or declare it `f64`" * isinstance(missing, float)
 
 
-_FORMS = {
-    CellFormat.DATE: "dates are read as i64, days since 1970", CellFormat.TIME: "times are read as i64, microseconds since 1970",
-    CellFormat.PRESENT: "`as present` reads bool", CellFormat.ITEM: "",
-}  # fmt: skip
+_READ_AS = {CellFormat.DATE: "date", CellFormat.TIME: "time", CellFormat.PRESENT: "bool"}
+_CELL_FORMATS = {Unit.DATE: CellFormat.DATE, Unit.TIME: CellFormat.TIME}
 
 
 def _fits_kind(missing: int | float | str, kind: Kind) -> bool:
@@ -246,7 +250,7 @@ def _setting(run: Elaboration, statement: program.Param, value: Operand) -> Oper
         return run.ctx.error(Code.E302, "the default of a param is written in the program", statement.default.span, notes=notes)
     if statement.where:
         return _setting_with_facts(run.ctx, statement, value)
-    element = Element(type.element.kind, weak=type.element.weak)
+    element = Element(type.element.kind, weak=type.element.weak, unit=type.element.unit)
     shape = type.shape
     if element.kind is Kind.CHAR and type.rank == 1:
         length = builder.sizes.create(f"{statement.target.name}_w", SizeOrigin.INPUT)
@@ -293,14 +297,14 @@ def output(run: Elaboration, statement: program.OutputDeclaration, frame: Frame,
             notes=("write one `output` for each item",),
         )
         return value
-    if statement.reading.form is not CellFormat.ITEM:
-        kind = printed[0].type.element.kind
-        if kind is not Kind.I64 or statement.reading.form is CellFormat.PRESENT:
-            message = f"dates and times are i64, but this is {show_type(printed[0].type)}"
-            notes = ("`as date` writes days since 1970, `as time` microseconds",)
-            ctx.error(Code.E300, message, statement.value.span, notes=notes)
-            return value
-    run.outputs.append(CoreOutput(name, printed[0].value, statement.span, statement.reading))
+    reading, unit = statement.reading, printed[0].type.element.unit
+    form = CellFormat.ITEM if unit is None else _CELL_FORMATS.get(unit, CellFormat.ITEM)
+    if reading.form not in (CellFormat.ITEM, form):
+        expected = _READ_AS[reading.form]
+        message = f"`as` writes {expected} here, and this is {show_type(printed[0].type)}"
+        ctx.error(Code.E300, message, statement.value.span, notes=(f"`⎕{expected} x` converts numbers of days or nanoseconds",))
+        return value
+    run.outputs.append(CoreOutput(name, printed[0].value, statement.span, replace(reading, form=form)))
     return value
 
 

@@ -17,7 +17,8 @@ from ...lang.syntax.source import Span
 from ...lang.tree import expressions
 from ..core.arrays import Payload, Stack
 from ..elements import ArrayType, Element, Kind, promote_all, strong
-from ..rules.argument_checks import common, joint_element, static_sizes
+from ..rules import dates
+from ..rules.argument_checks import common, joint_element, of_mixed, static_sizes
 from ..sizes.polynomials import Size, number as size
 from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned, leaves
 from . import branches, indexing, names
@@ -74,6 +75,8 @@ def system_name(ctx: Context, node: expressions.SystemName, frame: Frame) -> Ope
             characters = LETTERS
         case "⎕D":
             characters = DIGITS
+        case "⎕nat":
+            return dates.missing(ctx.builder, node.span)
         case "⎕nan":
             return ctx.builder.literal((math.nan,), ArrayType(Element(Kind.F64, weak=True), ()), node.span)
         case _:
@@ -130,7 +133,8 @@ def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: Code, mixed:
     """Cells of one shape along a new leading axis, promoted."""
     builder = ctx.builder
     if promote_all([cell.type.element for cell in cells]) is None:
-        return ctx.error(code, mixed, span, notes=_APART if code == Code.E111 else ())
+        message = of_mixed(cells, mixed)
+        return ctx.error(code, message, span, notes=_APART if code == Code.E111 and message == mixed else ())
     parts = common(builder, cells, span, mixed)
     if parts is None:
         return builder.poison(span)

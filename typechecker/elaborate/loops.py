@@ -66,7 +66,7 @@ def state_types(value: Value) -> list[ArrayType]:
 
 def start_element(element: Element) -> Element:
     """The element that a state starts from: not weak."""
-    if element.index_bound is not None or element.kind in (Kind.BOOL, Kind.CHAR):
+    if element.index_bound is not None or element.unit is not None or element.kind in (Kind.BOOL, Kind.CHAR):
         return plain(element)
     return Element(element.kind, 0, 1) if is_boolean(element) else Element(element.kind)
 

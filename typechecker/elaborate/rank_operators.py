@@ -143,6 +143,8 @@ def stencil(ctx: Context, derived: DerivedFunction, left: Value | None, right: V
         )
     if len(numbers) > x.type.rank:
         return ctx.error(Code.E131, f"this window has {len(numbers)} axes, but the array only {x.type.rank}", span)
+    if x.type.element.unit is not None:
+        return ctx.error(Code.E300, f"`⌺` pads with 0, which is no {show_type(x.type)}", span)
     x = ctx.builder.to_number(x, span)
     for axis, width in enumerate(numbers):
         if width % 2 == 0:

@@ -19,6 +19,7 @@ from ..core.blocks import CoreFold, FoldScan
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, plain, ranged
 from ..proof.obligations import Obligation, Relation, SizeFact
+from ..rules import dates
 from ..rules.argument_checks import is_boolean, item_of
 from ..sizes.polynomials import ONE, Size, number, product
 from ..sizes.size import maximum, minimum
@@ -247,6 +248,11 @@ def reduce_axis(ctx: Context, function: FunctionValue, x: Operand, axis: int, sp
     """Reduce one axis of an array of rank ≥ 1."""
     if isinstance(function, PrimitiveFunction):
         if is_scalar_primitive(function, dyadic=True):
+            if x.type.element.unit is not None:
+                return dates.reduced(
+                    ctx.builder, function.glyph, x, span,
+                    lambda glyph, items: reduce_axis(ctx, PrimitiveFunction(span, glyph), items, axis, span),
+                )  # fmt: skip
             known = _static(ctx, function.glyph, x, span)
             if known is not None:
                 return known
@@ -317,6 +323,10 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
     error.
     """
     start = x.type.element
+    if start.unit is not None:
+        message = f"`{function.glyph}` does not combine values of type {show_type(x.type)}"
+        ctx.error(Code.E300, message, span, notes=("`i64 x` is the number of days or nanoseconds",))
+        return None
     kind = Kind.I64 if start.kind in _WIDENED and function.glyph in "+×" else start.kind
     if function.glyph in "∧∨⍲⍱<≤=≥>≠" and start.index_bound is None and fits(start, Kind.BOOL):
         kind = Kind.BOOL
@@ -473,6 +483,11 @@ def scan_along(ctx: Context, function: FunctionValue, x: Operand, axis: int, spa
     simple = as_primitive(function)
     associative = not isinstance(function, DfnFunction) or (isinstance(simple, PrimitiveFunction) and simple.glyph in "+×∧∨⌈⌊")
     if associative and isinstance(simple, PrimitiveFunction) and is_scalar_primitive(simple, dyadic=True):
+        if x.type.element.unit is not None:
+            return dates.reduced(
+                ctx.builder, simple.glyph, x, span,
+                lambda glyph, items: scan_along(ctx, PrimitiveFunction(span, glyph), items, axis, span),
+            )  # fmt: skip
         fold = scalar_fold(ctx, simple, x, span)
         if fold is None:
             return ctx.builder.poison(span)

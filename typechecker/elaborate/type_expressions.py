@@ -22,13 +22,14 @@ from ...lang.tree.expressions import (
     TupleTypeExpression,
     TypeExpression,
 )
-from ..elements import ArrayType, Element, Kind, ranged
+from ..elements import ArrayType, Element, Kind, Unit, ranged
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, number
 from ..sizes.size import maximum, minimum, quotient, remainder, truncated_subtract
 from .context import Context
 
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
+UNITS: Mapping[str, Unit] = {unit.value: unit for unit in Unit if unit is not Unit.MISSING}
 
 Names = Callable[[SizeName | BoundedSize], Size | None]
 """The size that a name stands for; None after an error."""
@@ -111,6 +112,8 @@ def element_of(ctx: Context, node: ElementName, names: Names, variables: Mapping
     """The element of an element type, `idx<n>`, `int<a..b>`, or an element variable."""
     if node.name in KINDS and not node.args:
         return Element(KINDS[node.name])
+    if node.name in UNITS and not node.args:
+        return Element(Kind.I64, unit=UNITS[node.name])
     if node.name in variables:
         return variables[node.name]
     if node.name == GIVEN:
@@ -158,7 +161,7 @@ def reject_element(ctx: Context, occurrences: Sequence[ElementName]) -> None:
     if meant:
         spans = [Span(at.span.file, at.span.start, at.span.start + len(at.name)) for at in occurrences]
         fixes = (Fix(f"write `{meant}`", tuple([Edit(span, meant) for span in spans])),)
-    notes = ("the element types are " + " ".join(KINDS),)
+    notes = ("the element types are " + " ".join([*KINDS, *UNITS]),)
     ctx.error(Code.E011, f"there is no element type `{node.name}`{hint}", node.span, notes=notes, fixes=fixes)
 
 

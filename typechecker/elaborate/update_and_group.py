@@ -12,6 +12,7 @@ from ..core.builder import Builder
 from ..diagnostics import show_type
 from ..elements import ArrayType, Kind
 from ..proof.obligations import Obligation, Relation, SizeFact
+from ..rules import dates
 from ..rules.argument_checks import common, is_boolean, is_one_item, joint_element, require_equal, reshaped, size_arguments
 from ..rules.index import index_operand
 from ..sizes.polynomials import ZERO, Size, product
@@ -152,6 +153,11 @@ def _count_of_bins(ctx: Context, left: Value, span: Span) -> Size | None:
 
 
 def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operand, values: Operand, span: Span) -> Value:
+    if values.type.element.unit is not None:
+        return dates.reduced(
+            ctx.builder, function.glyph, values, span,
+            lambda glyph, items: _bins(ctx, PrimitiveFunction(span, glyph), bins, indices, items, span),
+        )  # fmt: skip
     index = index_operand(ctx.builder, indices, bins, span)
     if index is None:
         return ctx.builder.poison(span)

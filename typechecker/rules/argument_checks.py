@@ -73,7 +73,7 @@ def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
 def require_integers(b: Builder, x: Operand, span: Span, what: str) -> bool:
     """E300 unless x holds integers, positions or bools."""
     kind = x.type.element.kind
-    if kind.is_integer or kind is Kind.BOOL or ZERO in x.type.shape:
+    if x.type.element.unit is None and (kind.is_integer or kind is Kind.BOOL or ZERO in x.type.shape):
         return True
     b.error(Code.E300, f"{what} must be whole numbers, but this is {show_type(x.type)}", span, labels=(label(b, x),))
     return False
@@ -85,11 +85,19 @@ def common(b: Builder, items: Sequence[Operand], span: Span, mixed: str) -> tupl
         items = [b.to_number(x, span) for x in items]
     element = promote_all([x.type.element for x in items])
     if element is None:
-        b.error(Code.E300, mixed, span, labels=tuple(label(b, x) for x in items))
+        b.error(Code.E300, of_mixed(items, mixed), span, labels=tuple(label(b, x) for x in items))
         return None
     if any(not fit_weak(b, x, element.kind, span) for x in items):
         return None
     return tuple(x if x.type.element.index_bound is not None else b.convert(x, element.kind, span) for x in items)
+
+
+def of_mixed(items: Sequence[Operand], mixed: str) -> str:
+    """The message for operands of no common element: `mixed`, which is of text and numbers, unless dates or times are there."""
+    if all(x.type.element.unit is None for x in items):
+        return mixed
+    kinds = dict.fromkeys(show_type(replace(x.type, shape=(), permutation=False)) for x in items)
+    return f"one array holds one type, but these are {' and '.join(kinds)}"
 
 
 def joint_element(b: Builder, items: Sequence[Operand]) -> Element:
@@ -263,6 +271,8 @@ def static_sizes(b: Builder, x: Operand) -> tuple[Size, ...] | None:
         return None
     if x.type.rank == 1 and x.type.shape[0] == ZERO:
         return ()
+    if x.type.element.unit is not None:
+        return None
     origin = b.index_origin if x.type.element.index_bound is not None else 0
     if isinstance(x.static, Size):
         return (x.static + origin,)

@@ -38,7 +38,7 @@ def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> IndexPo
         b.error(Code.E304, "an index is a position, but this is a mask", span, labels=(label(b, index),),
                 notes=("to keep the cells where it holds write `mask⌿x`, to replace them `0@mask ⊢ x`",))  # fmt: skip
         return None
-    if not (kind.is_integer or index.type.shape == (ZERO,)):
+    if index.type.element.unit is not None or not (kind.is_integer or index.type.shape == (ZERO,)):
         b.error(
             Code.E300, f"an index must be a whole number, but this is {show_type(index.type)}", span, labels=(label(b, index),)
         )

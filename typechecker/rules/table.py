@@ -18,6 +18,7 @@ from . import (
     arithmetic,
     arithmetic as numeric,
     arithmetic as powers,
+    dates,
     index,
     logic,
     logic as bits,
@@ -137,6 +138,8 @@ def apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Operan
     try:
         if glyph in ("⊣", "⊢") and axis is None:
             return left if glyph == "⊣" and left is not None else right
+        if (left is None and glyph in dates.CONVERSIONS) or dates.has_unit(left) or dates.has_unit(right):
+            return dates.apply(b, left, right, span, lambda x, y: _apply(b, glyph, x, y, axis, span))
         return _apply(b, glyph, left, right, axis, span)
     finally:
         b.glyph = outer

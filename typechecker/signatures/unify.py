@@ -32,8 +32,8 @@ from ...lang.tree.expressions import (
 )
 from ..diagnostics import show_type
 from ..elaborate.context import Bindings, Context
-from ..elaborate.type_expressions import KINDS, DeclaredType, TupleType, meant_element, reject_element
-from ..elements import ArrayType, Element, Kind, fits, integer_range, promote, strong, widens
+from ..elaborate.type_expressions import KINDS, UNITS, DeclaredType, TupleType, meant_element, reject_element
+from ..elements import ArrayType, Element, Kind, common_unit, fits, integer_range, plain, promote, show_element, strong, widens
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules.argument_checks import require_natural, size_arguments
 from ..rules.index import is_below_if_any, is_exactly_inside
@@ -119,7 +119,7 @@ def _shapes_agree(
 
 
 def _bind_element(ctx: Context, node: ElementName, value: Operand, bindings: Bindings) -> None:
-    if node.name in KINDS:
+    if node.name in KINDS or node.name in UNITS:
         return
     element = value.type.element
     if node.name in _SIZED_ELEMENTS:
@@ -129,7 +129,7 @@ def _bind_element(ctx: Context, node: ElementName, value: Operand, bindings: Bin
         if element.index_bound is not None
         else strong(element)
     )
-    element = Element(element.kind)
+    element = Element(element.kind, unit=element.unit)
     known = bindings.elements.get(node.name)
     joint = element if known is None else promote(known, element)
     bindings.elements[node.name] = element if joint is None else joint
@@ -305,6 +305,11 @@ def element_as(ctx: Context, x: Operand, expected: ArrayType, span: Span, what: 
     actual = x.type.element
     if Kind.CHAR in (actual.kind, element.kind) and actual.kind is not element.kind:
         return ctx.error(Code.E300, f"{what} is declared {element.kind.value}, but this is {actual.kind.value}", span)
+    if not common_unit(actual.unit, element.unit)[0]:
+        declared, given = show_element(plain(element)), show_element(plain(actual))
+        conversion = f"⎕{declared}" if element.unit is not None else declared
+        message = f"{what} is declared {declared}, but this is {given}"
+        return ctx.error(Code.E301, message, span, notes=(f"`{conversion} x` converts",))
     number = ctx.builder.to_number(x, span)
     actual = number.type.element
     if not widens(actual, element):
@@ -454,7 +459,7 @@ def element_classes(signature: program.Signature) -> dict[str, str | None]:
     classes: dict[str, str | None] = {}
     for array in parameter_arrays(signature):
         name = array.element.name
-        if name not in KINDS and name not in _SIZED_ELEMENTS:
+        if name not in KINDS and name not in UNITS and name not in _SIZED_ELEMENTS:
             classes[name] = None
     for node in signature.where:
         if node.relation in CLASSES and isinstance(node.left, SizeName) and node.left.name in classes:
@@ -510,7 +515,7 @@ def well_formed(ctx: Context, signature: program.Signature, params: Collection[s
 
 def _is_mistaken(element: ElementName) -> bool:
     """Is this a misspelt or foreign element type rather than an element variable?"""
-    return element.name not in KINDS and not element.args and meant_element(element.name) is not None
+    return element.name not in KINDS.keys() | UNITS.keys() and not element.args and meant_element(element.name) is not None
 
 
 def undetermined(ctx: Context, size: SizeName | BoundedSize) -> None:

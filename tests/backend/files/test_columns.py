@@ -77,7 +77,7 @@ def test_columns_of_every_kind(tmp_path: Path, form: str) -> None:
     tables: Any = {}
     assert column(path, "date", Kind.I64, ColumnFormat(CellFormat.DATE), tables).tolist() == [19727, 19728, 19754]
     seconds = [1704448800, 1704540600, 1706738400]
-    assert column(path, "when", Kind.I64, ColumnFormat(CellFormat.TIME), tables).tolist() == [s * 1_000_000 for s in seconds]
+    assert column(path, "when", Kind.I64, ColumnFormat(CellFormat.TIME), tables).tolist() == [s * 10**9 for s in seconds]
     assert texts(column(path, "region", Kind.CHAR, ColumnFormat(missing="none"), tables)) == ["north", "south", "none"]
     np.testing.assert_array_equal(column(path, "price", Kind.F64, ColumnFormat(missing=np.nan), tables), [1.5, np.nan, np.nan])
     assert column(path, "price", Kind.BOOL, ColumnFormat(CellFormat.PRESENT), tables).tolist() == [True, False, False]
@@ -167,10 +167,10 @@ def test_a_column_of_a_table_without_a_header(tmp_path: Path) -> None:
         ("a,b\n1.2.24,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE, "%d.%m.%Y"), "is not a date such as %d.%m.%Y"),
         ("a,b\n25:00,2\n", "a", Kind.I64, ColumnFormat(CellFormat.TIME), "is not a time"),
         ("a,b\n31.12.2024,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE),
-        'this clause of the `input` reads it: `as "%d.%m.%Y"`'),
-        ("a,b\n31.12.2024,2\n", "a", Kind.I64, AS_WRITTEN, 'not an integer this clause of the `input` reads it: `as "%d.%m.%Y"`'),
+        'this reads it: `as "%d.%m.%Y"`'),
+        ("a,b\n31.12.2024,2\n", "a", Kind.I64, AS_WRITTEN, 'not an integer this reads it: `date[n]` with `as "%d.%m.%Y"`'),
         ("a,b\n01/02/2024,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE), '`as "%d/%m/%Y"` or `as "%m/%d/%Y"`'),
-        ("a,b\n2024-01-04 10:00,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE), "reads it: `as time`"),
+        ("a,b\n2024-01-04 10:00,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE), "this reads it: `time[n]`"),
         ("a,b\n4 Jan 24,2\n", "a", Kind.I64, ColumnFormat(CellFormat.DATE), 'say how it is written, as in `as "%d.%m.%Y"`'),
         ('a,b\n"1,000",2\n', "a", Kind.F64, AS_WRITTEN, 'reads it: `group ","` or `decimal ","`'),
         ('a,b\n"1,000,000",2\n', "a", Kind.I64, AS_WRITTEN, 'this clause of the `input` reads it: `group ","`'),

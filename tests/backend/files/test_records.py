@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -100,9 +101,9 @@ def test_a_first_line_without_a_number_is_a_header(tmp_path: Path, text: str, co
 @pytest.mark.parametrize(
     ("type", "clauses", "text", "items"),
     [
-        ("i64[n]", " as date", "1970-01-02,a\n1970-01-03,b\n", [1, 2]),
-        ("i64[n]", ' as "%d|%m|%Y"', "02|01|1970,a\n03|01|1970,b\n", [1, 2]),
-        ("i64[n]", " as time", "1970-01-01T00:00:01,a\n", [10**6]),
+        ("date[n]", "", "1970-01-02,a\n1970-01-03,b\n", [date(1970, 1, 2), date(1970, 1, 3)]),
+        ("date[n]", ' as "%d|%m|%Y"', "02|01|1970,a\n03|01|1970,b\n", [date(1970, 1, 2), date(1970, 1, 3)]),
+        ("time[n]", "", "1970-01-01T00:00:01,a\n", [10**9]),
         ("f64[n]", ' sep ";" decimal ","', "1,5;a\n2,5;b\n", [1.5, 2.5]),
         ("bool[n]", "", "true,a\nfalse,b\n", [True, False]), ("c128[n]", "", "1J2,a\n", [1 + 2j]),
     ],
