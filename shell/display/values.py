@@ -87,7 +87,7 @@ class DisplayedValue:
         return {"name": self.name, "type": self.type, "shape": list(self.shape), "elem": self.element, "data": self.data()}
 
     def data(self) -> Any:
-        """Nested lists as JSON has them, text as rows, dates and times as texts; None for a value that was written tile by tile."""
+        """Nested lists as JSON has them, text as rows, points of time as texts; None for what was written tile by tile."""
         if hasattr(self.value, "discard"):
             return None
         if self.unit is not None:

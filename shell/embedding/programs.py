@@ -41,7 +41,16 @@ from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 from ..execution.stored_plans import cores, read_plan
 from ..pipeline import Session
 from ..pipeline_types import Checked
-from .evaluating import as_array, copied_out, dtype_of, for_caller, for_numpy, locating_errors, require_accepted, with_source_lines
+from .evaluating import (
+    as_array,
+    copied_out,
+    dtype_of,
+    for_caller,
+    for_numpy,
+    locating_errors,
+    require_accepted,
+    with_source_lines,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -632,7 +641,8 @@ class Program:
             simulated = given is not None and given.simulate
             results = execute(cpu_plan, bound, arrays, simulated=simulated, keep=frozenset(keep) if has_cards else frozenset())
         outputs = self._typed({name: shown.value for name, shown in results.outputs.items() if name not in keep})
-        left = {keep[name]: ResidentArray._of(shown, self._units.get(name)) for name, shown in results.outputs.items() if name in keep}
+        residents = [(name, shown) for name, shown in results.outputs.items() if name in keep]
+        left = {keep[name]: ResidentArray._of(shown, self._units.get(name)) for name, shown in residents}
         outputs |= copied_out({name: (outputs[name], f"out[{name!r}]", target) for name, target in out.items()})
         if not results.printed:
             if is_local and not left and self._is_typed(values):

@@ -5,7 +5,7 @@ A value is the back ends' plain `Array` or anything with the array interface; th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 

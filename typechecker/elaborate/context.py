@@ -22,7 +22,7 @@ from ...lang.tree.expressions import ITEMS, Definition, NameClass, SizeExpressio
 from ..core.arrays import ValueId
 from ..core.blocks import Block, CoreCall, Op
 from ..core.builder import Builder
-from ..elements import Element, Kind
+from ..elements import Element
 from ..proof.obligations import Proof
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, product, variable
 from ..values.facts import Operand, TupleOperand, Value, leaves
@@ -290,7 +290,7 @@ class DfnFunction:
     name: str = ""
 
 
-SignatureInstance: TypeAlias = "tuple[tuple[tuple[str, int], ...], tuple[tuple[str, Kind], ...]]"
+SignatureInstance: TypeAlias = "tuple[tuple[tuple[str, int], ...], tuple[tuple[str, Element], ...]]"
 """The number of axes of each shape variable and the kind of each element variable of a signature."""
 
 
@@ -320,9 +320,9 @@ class Bindings:
         return variable(self.params[name]) if name in self.params else None
 
     def instance(self) -> SignatureInstance:
-        """The ranks and kinds that the shape and element variables stand for."""
+        """The ranks and element types that the shape and element variables stand for."""
         ranks = [(name, len(shape)) for name, shape in self.shapes.items()]
-        return tuple(sorted(ranks)), tuple(sorted([(name, x.kind) for name, x in self.elements.items()], key=itemgetter(0)))
+        return tuple(sorted(ranks)), tuple(sorted(self.elements.items(), key=itemgetter(0)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -50,7 +50,7 @@ from ..elaborate.context import (
 from ..elaborate.declarations import declared_grade
 from ..elaborate.functions import lift
 from ..elaborate.type_expressions import DeclaredType, TupleType
-from ..elements import ArrayType, Element, Kind
+from ..elements import ArrayType, Element, Kind, show_element
 from ..proof.obligations import Obligation, Proof, Relation, SizeFact
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import upper_bound
@@ -454,14 +454,15 @@ def _class_holds(ctx: Context, node: Fact, element: Element | None, name: str, s
         ctx.error(Code.E011, f"`{node.left.name}` is not an element variable of this signature", node.span)
         return False
     kind = element.kind
+    is_number = kind is not Kind.CHAR and element.unit is None
     holds = {
-        "num": kind is not Kind.CHAR,
-        "real": kind is not Kind.CHAR and not kind.is_complex,
-        "int": kind.is_integer or kind is Kind.BOOL,
+        "num": is_number,
+        "real": is_number and not kind.is_complex,
+        "int": is_number and (kind.is_integer or kind is Kind.BOOL),
         "ord": not kind.is_complex,
     }[node.relation]
     if not holds:
-        ctx.error(Code.E300, f"`{name}` needs {node.left.name} {node.relation}, but it is {kind.value} here", span)
+        ctx.error(Code.E300, f"`{name}` needs {node.left.name} {node.relation}, but it is {show_element(element)} here", span)
     return holds
 
 

@@ -167,7 +167,7 @@ def _samples(signature: program.Signature) -> Iterator[SignatureInstance]:
     most = max(map(len, kinds.values()), default=1)
     for at in range(max(len(ranks), most)):
         axes = tuple([(name, ranks[at % len(ranks)]) for name in shapes])
-        yield axes, tuple([(name, of_class[min(at % most, len(of_class) - 1)]) for name, of_class in kinds.items()])
+        yield axes, tuple([(name, Element(of_class[min(at % most, len(of_class) - 1)])) for name, of_class in kinds.items()])
 
 
 def elaborated_body(ctx: Context, function: SignedFunction, instance: SignatureInstance) -> ElaboratedBody | None:
@@ -260,9 +260,9 @@ def symbolic_arguments(
     """Arguments of the declared types with rigid sizes, which are bound; the facts that can be formed become premises.
 
     A variable that the sample leaves out is one axis, or of the first kind of its class."""
-    kinds = dict(sample[1])
+    elements = dict(sample[1])
     for name, class_ in element_classes(signature).items():
-        bindings.elements[name] = Element(kinds.get(name) or (_ANY_KIND if class_ is None else _CLASS_KINDS[class_])[0])
+        bindings.elements[name] = elements.get(name) or Element((_ANY_KIND if class_ is None else _CLASS_KINDS[class_])[0])
     for parameter in parameters(signature):
         _name_sizes(ctx, parameter.type, bindings, sample)
     facts = [node for node in signature.where if node.relation not in CLASSES]
