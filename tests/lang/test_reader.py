@@ -88,10 +88,10 @@ def hold(text: str) -> None:
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
 def test_every_prefix_of_every_example(path: Path) -> None:
-    """By statements, which is how they are read; and as whole texts for a drawn share of the prefixes."""
+    """By statements, which is how they are read, and as whole texts: a drawn share of the prefixes."""
     text = path.read_text(encoding="utf-8")
     for piece in split_statements(to_glyphs(Source("<text>", text))):
-        for end in range(len(piece.text) + 1):
+        for end in share(range(len(piece.text) + 1), seed=piece.start):
             prefix = piece.text[:end]
             assert "".join(leaves(read(prefix).tokens, prefix, 0, end)) == prefix
     for end in share(range(len(text) + 1), seed=len(text)):

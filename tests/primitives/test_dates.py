@@ -78,7 +78,7 @@ def test_functions_are_those_of_numpy() -> None:
             cases.append(("{⎕date ⍵}", (p,), days.view("M8[D]")))
         if count:
             total = sum(d.astype(np.int64).tolist())
-            if NAT < total < 2**63 and abs(total) < 2**62 or np.isnat(d).any():
+            if (NAT < total < 2**63 and abs(total) < 2**62) or np.isnat(d).any():
                 cases.append(("{+/⍵}", (d,), np.array(NAT if np.isnat(d).any() else total).view(d.dtype)))
             cases.append(("{⌈/⍵}", (x,), np.array(integers[0].max()).view(x.dtype)))
         for text, arguments, expected in cases:
