@@ -1,4 +1,4 @@
-"""The standard library: every definition has a signature proved for all sizes, a documentation line, and examples (tests/documents)."""
+"""The standard library: every definition has a signature proved for all sizes, and a documentation line."""
 
 from __future__ import annotations
 
