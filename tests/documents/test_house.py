@@ -15,7 +15,7 @@ ROOMS = ("lang", "typechecker", "backend", "shell")
 VAGUE = (
     "place", "found", "made", "own", "told", "heard", "beside", "thing", "whole", "kept", "lies", "turn", "turns", "way", "ways",
 )  # fmt: skip
-MOST_FILES, MOST_LINES, MOST_VAGUE, MOST_MODULES = 438, 925, 6, 202
+MOST_FILES, MOST_LINES, MOST_VAGUE, MOST_MODULES = 439, 925, 6, 203
 
 
 @cache
