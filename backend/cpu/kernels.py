@@ -7,7 +7,6 @@ kernels cannot run a phase (an unusual layout, no llvmlite) `otherwise` runs it 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -38,7 +37,7 @@ from .parallel_for import (
     parallel_for,
     task_split_of,
 )
-from .views import DTYPES, DeferredView, NumArray, View, broadcasts, contiguous, may_defer, start_of
+from .views import DTYPES, Box, DeferredView, NumArray, View, box_steps, boxes, broadcasts, contiguous, may_defer, start_of
 
 if TYPE_CHECKING:
     from ..lower.rows import KernelCode
@@ -381,7 +380,6 @@ def strides_over(array: NumArray, space: tuple[int, ...]) -> tuple[int, ...]:
 # The reduce axis is cut at multiples of 2ᵐ blocks of the summation order.  Partial results of boxes are then subtrees of its
 # combination tree, so that boxes do not change the result.
 
-Box: TypeAlias = tuple[slice, ...]
 POINTS: Final = 1 << 15
 """Points of a box; twice as many if they are reduced."""
 MAX_CONCURRENT_BOXES: Final = 8
@@ -393,26 +391,16 @@ class BoxwiseRun:
 
     def __init__(self, run: CompiledRun) -> None:
         self.whole, self.kept = run, dict[tuple[int, ...], _BoxRun]()
-        space = run.space
-        left, steps = 2 * POINTS if run.reduces else POINTS, list(space)
-        for axis in reversed(range(len(space))):
-            if run.reduces and axis == len(space) - 1 and space[axis] > left:
-                steps[axis] = max(BLOCK, left)
-            elif axis < len(space) - 1 or not run.reduces:
-                steps[axis] = max(1, min(space[axis], left))
-            left //= steps[axis]
-        self.steps = tuple(steps)
+        grains = [*[1] * (len(run.space) - 1), min(BLOCK, run.space[-1]) if run.reduces else 1]
+        self.steps = box_steps(run.space, grains, 2 * POINTS if run.reduces else POINTS)
 
     def run(self, operands: Sequence[NumArray | DeferredView]) -> tuple[Any, ...] | None:
         """The results; None if kernels cannot work on boxes or do not pay yet."""
         run = self.whole
         if run.is_unsplittable or run.body.coordinates:
             return None
-        boxes = [
-            tuple([slice(at, min(at + step, size)) for at, step, size in zip(corner, self.steps, run.space, strict=True)])
-            for corner in itertools.product(*(range(0, size, step) for size, step in zip(run.space, self.steps, strict=True)))
-        ]
-        for box in {_shape(box): box for box in boxes}.values():
+        parts = list(boxes(run.space, self.steps))
+        for box in {_shape(box): box for box in parts}.values():
             if self.part(box, _cut(operands, box)) is None:
                 return None
         targets = [pooled_empty(self.extents(number), DTYPES[result.kind]) for number, result in enumerate(run.body.results)]
@@ -432,7 +420,7 @@ class BoxwiseRun:
 
         widest = max(operand.dtype.itemsize for operand in operands)
         most = (MAX_CONCURRENT_BOXES if run.points >= SMALL_SPACE_POINTS else MAX_CONCURRENT_BOXES // 4) * 8 // max(8, widest)
-        parallel_for(boxes, worker, min(run.threads, max(1, most)))
+        parallel_for(parts, worker, min(run.threads, max(1, most)))
         return None if missing else tuple([self.joined(number, target) for number, target in enumerate(targets)])
 
     def part(self, box: Box, arrays: Sequence[NumArray]) -> tuple[_BoxRun, BoundKernel] | None:

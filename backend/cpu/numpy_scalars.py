@@ -546,8 +546,10 @@ def multiply(x: Any, y: Any) -> Any:
 
 def magnitude(z: Any) -> Any:
     """The root of the sum of squares, in binary64; scaled by a power of two where squares would overflow or vanish."""
-    a, b = z.real.astype(np.float64), z.imag.astype(np.float64)
-    root = np.sqrt(a * a + b * b)
+    a, b = z.real.astype(np.float64, copy=False), z.imag.astype(np.float64, copy=False)
+    squares = a * a
+    squares += b * b
+    root = np.sqrt(squares)
     least = 0.0 if z.dtype == np.complex64 else 2 * SMALL
     if root.size and not (root.min() >= least and root.max() <= LARGE):
         is_scaled = ~((root >= least) & (root <= LARGE))
@@ -656,39 +658,16 @@ def _exponential(z: Any) -> Any:
     return _combine(*_ARRAYS.exponential(z.real.astype(np.float64, copy=False), z.imag.astype(np.float64, copy=False)), z)
 
 
-def _gcd(x: Any, y: Any) -> Any:
-    from ..scalar.special import greatest_common_divisor
-
-    return itemwise(greatest_common_divisor, x, y)
-
-
-def _lcm(x: Any, y: Any) -> Any:
-    from ..scalar.special import least_common_multiple
-
-    return itemwise(least_common_multiple, x, y)
-
-
-def _complex_factorial(z: Any) -> Any:
-    from ..scalar.special import complex_factorial
-
-    return itemwise(complex_factorial, z)
-
-
-def _binomial(x: Any, y: Any) -> Any:
-    from ..scalar.special import complex_binomial
-
-    return itemwise(complex_binomial, x, y)
-
-
 _IN_DOUBLE: Final = frozenset({_power, _complex_log, _complex_root, _residue})
 """c64 rounds once: the intermediate logarithm would lose digits."""
 
 COMPLEX: Final[dict[str, ComplexImplementation]] = {
     "div": _dyadic(divide), "sign": _monadic(_sign), "floor": _monadic(floor), "ceil": _monadic(_ceiling), "pow": _dyadic(_power),
     "log": _dyadic(_complex_log), "root": _dyadic(_complex_root), "residue": _dyadic(_residue),
-    "reciprocal": _monadic(_reciprocal),
-    "pi_times": _monadic(_pi_times), "gcd": _dyadic(_gcd), "lcm": _dyadic(_lcm), "factorial": _monadic(_complex_factorial),
-    "binomial": _dyadic(_binomial), "mul": multiply, "abs": magnitude, "exp": _monadic(_exponential),
+    "reciprocal": _monadic(_reciprocal), "pi_times": _monadic(_pi_times), "mul": multiply, "abs": magnitude,
+    "exp": _monadic(_exponential), "gcd": partial(itemwise, definitions.greatest_common_divisor),
+    "lcm": partial(itemwise, definitions.least_common_multiple), "factorial": partial(itemwise, definitions.complex_factorial),
+    "binomial": partial(itemwise, definitions.complex_binomial),
 }  # fmt: skip
 
 

@@ -5,10 +5,9 @@ On NumPy a body of ufuncs works on views of the operands.  A phase that only ren
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -50,7 +49,21 @@ from .numpy_reductions import (
 )
 from .numpy_scalars import Implementation, implementation
 from .parallel_for import SplitReduction, TaskSplit, WorkEstimate, task_split_of
-from .views import DTYPES, WHOLE, DeferredView, NumArray, View, compile_views, constant, contiguous, may_defer
+from .views import (
+    DTYPES,
+    WHOLE,
+    Box,
+    DeferredView,
+    NumArray,
+    Numbers,
+    View,
+    box_steps,
+    boxes,
+    compile_views,
+    constant,
+    contiguous,
+    may_defer,
+)
 
 if TYPE_CHECKING:
     from ..lower.rows import KernelCode
@@ -187,20 +200,7 @@ def _needed(nodes: Sequence[Node], results: Sequence[int]) -> set[int]:
 SLICE_BYTES: Final = LARGE_SPACE_POINTS
 """Bytes of a slice of an operand, twice as many of complex numbers."""
 
-Numbers: TypeAlias = tuple[int, ...]
-Box: TypeAlias = tuple[slice, ...]
 _ALL: Final = slice(None)
-
-
-def slices(extents: Sequence[int], grains: Sequence[int], points: int) -> Iterator[Box]:
-    """Boxes that tile the extents: as much as can be of the last axes, of about so many points, in whole grains of each axis."""
-    steps = list(grains)
-    for axis in reversed(range(len(steps))):
-        others = prod(steps) // max(1, steps[axis])
-        steps[axis] = min(extents[axis], max(1, points // max(1, others * grains[axis])) * grains[axis])
-    starts = [range(0, extent, max(1, step)) for extent, step in zip(extents, steps, strict=True)]
-    for corner in itertools.product(*starts):
-        yield tuple(slice(at, min(at + n, end)) for at, n, end in zip(corner, steps, extents, strict=True))
 
 
 class SlicedBody:
@@ -245,7 +245,7 @@ class SlicedBody:
     def slices(self, slots: Sequence[Any], extents: Sequence[int], grains: Sequence[int]) -> Iterator[Box]:
         """The boxes of the space that are computed one after the other; interrupts are handled between them."""
         streams = self.streams and not any(isinstance(value, DeferredView) for value in slots)
-        return slices(extents, grains, SUM_POINTS if streams else self.points)
+        return boxes(extents, box_steps(extents, grains, SUM_POINTS if streams else self.points))
 
     def cut(self, slots: Sequence[Any], box: Box) -> list[Any]:
         """The slots of a slice."""
@@ -510,7 +510,7 @@ class NumpyRowsRun:
         slots, row = self.sliced.operands(values), space[-1]
         if not self.sliced.is_at_once(slots):
             trim()
-        for box in slices(space, (*[1] * (len(space) - 1), row), rows_points(prod(space), row)):
+        for box in boxes(space, box_steps(space, (*[1] * (len(space) - 1), row), rows_points(prod(space), row))):
             sliced = self.sliced.cut(slots, box)
             evaluate(self.sliced.body.inner, sliced, {})
             for node, target, on_row in zip(self.sliced.nodes, targets, self.is_row, strict=True):

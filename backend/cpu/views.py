@@ -226,7 +226,7 @@ class DeferredView:
 
     def into(self, target: NumArray) -> NumArray:
         """Copy all items into `target`, `POINTS` at a time."""
-        for box in boxes_of(self.shape):
+        for box in boxes(self.shape, box_steps(self.shape, (1,) * self.ndim, POINTS)):
             target[box] = self[box]
         return target
 
@@ -237,14 +237,19 @@ class DeferredView:
 Source: TypeAlias = NumArray | DeferredView
 
 
-def boxes_of(shape: Numbers) -> Iterator[Box]:
-    """Boxes of about `POINTS` items that tile a shape, as much as can be of the last axes."""
-    steps, left = [1] * len(shape), POINTS
-    for axis in reversed(range(len(shape))):
-        steps[axis] = max(1, min(shape[axis], left))
-        left //= steps[axis]
-    for corner in itertools.product(*(range(0, size, step) for size, step in zip(shape, steps, strict=True))):
-        yield tuple([slice(at, min(at + step, size)) for at, step, size in zip(corner, steps, shape, strict=True)])
+def box_steps(extents: Sequence[int], grains: Sequence[int], points: int) -> Numbers:
+    """The extents of boxes: as much as can be of the last axes, of about so many points, in multiples of each axis's grain."""
+    steps = list(grains)
+    for axis in reversed(range(len(steps))):
+        others = prod(steps) // max(1, steps[axis])
+        steps[axis] = max(1, min(extents[axis], max(1, points // max(1, others * grains[axis])) * grains[axis]))
+    return tuple(steps)
+
+
+def boxes(extents: Sequence[int], steps: Sequence[int]) -> Iterator[Box]:
+    """Boxes of these steps that tile the extents."""
+    for corner in itertools.product(*(range(0, size, step) for size, step in zip(extents, steps, strict=True))):
+        yield tuple([slice(at, min(at + step, size)) for at, step, size in zip(corner, steps, extents, strict=True)])
 
 
 def reshaped(source: Source, shape: Numbers) -> Source:

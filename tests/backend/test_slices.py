@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.cpu.phases import slices
+from rho.backend.cpu.views import box_steps, boxes
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from rho.backend.cpu.phases import slices
 )  # fmt: skip
 def test_slices(extents: tuple[int, ...], grains: tuple[int, ...], points: int) -> None:
     times = np.zeros(extents, int)
-    for box in slices(extents, grains, points):
+    for box in boxes(extents, box_steps(extents, grains, points)):
         times[box] += 1
         assert all(part.start % grain == 0 for part, grain in zip(box, grains, strict=True))
         assert prod(part.stop - part.start for part in box) <= max(points, prod(grains))
