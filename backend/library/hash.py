@@ -471,6 +471,28 @@ def counted_order(items: NumArray, values: ValueRange, *, descending: bool, thre
     return result
 
 
+def inverse_permutation(items: NumArray, *, descending: bool, bounds: Bounds = UNBOUNDED) -> NumArray | None:
+    """Returns the grade of a vector that has each value of its range once; None for others, and if the caller has to compare."""
+    count = len(items)
+    values = value_range(items, count, bounds) if count >= COUNTED else None
+    if values is None or values.slots != count:
+        return None
+    sample = np.sort(items[:COUNTED])
+    if (sample[1:] == sample[:-1]).any():
+        return None
+    kernels = _table_kernels((TableForm.FIRST, items))
+    if kernels is None:
+        return None
+    first = np.full(count + 1, count, np.int32)
+    _run_on_table(kernels[0], items, values, first, first, count)
+    ordered = first[count - 1 :: -1] if descending else first[:count]
+    if ordered.max() == count:
+        return None
+    result: NumArray = pooled_empty((count,), np.dtype(np.int64))
+    result[...] = ordered
+    return result
+
+
 def counted_sort(items: NumArray, values: ValueRange, *, descending: bool, threads: int) -> NumArray | None:
     """Returns items in a range in order by counting them; None if the caller has to."""
     kernels = _table_kernels((TableForm.COUNT, items), (TableForm.FILL, items), descending=descending)

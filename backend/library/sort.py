@@ -35,6 +35,7 @@ from .hash import (
     counted_sort,
     counting_range,
     first_positions,
+    inverse_permutation,
     is_ordered,
     lexicographic_keys,
     row_columns,
@@ -527,6 +528,9 @@ def graded(items: NumArray, kind: Kind, descending: bool, threads: int, bounds: 
     values = counting_range(items, bounds) if items.ndim == 1 else None
     if values is not None:
         return counted_order(items, values, descending=descending, threads=threads)
+    inverse = inverse_permutation(items, descending=descending, bounds=bounds) if items.ndim == 1 else None
+    if inverse is not None:
+        return inverse
     rows = len(items) if items.ndim == 2 else 0
     grading = _sort_of(_SortTask(kind, True, descending, items.shape[-1], threads, rows))
     return None if grading is None else grading.run(items)

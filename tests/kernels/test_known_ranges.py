@@ -35,6 +35,9 @@ def drawn(draw: random.Random, kind: str, length: int) -> Any:
         items[generator.integers(0, length, 2)] = start, start + width - 1
     if draw.random() < 0.2:
         items.sort()
+    elif width >= length and draw.random() < 0.3:
+        items = start + generator.permutation(length)
+        items[:1] += draw.choice((0, length > 1))  # nearly a permutation
     return items.astype(DTYPES[kind])
 
 
@@ -54,6 +57,8 @@ EXPRESSIONS: dict[str, Callable[[Any, Any], Any]] = {
     "≠x": lambda x, y: first_of(x, x) == np.arange(len(x)),
     "⍋x": lambda x, y: np.argsort(x, kind="stable"),
     "⍒x": lambda x, y: descending_grade(x),
+    "⍋⍋x": lambda x, y: np.argsort(np.argsort(x, kind="stable"), kind="stable"),
+    "⍒⍋x": lambda x, y: descending_grade(np.argsort(x, kind="stable")),
     "x[⍋x]": lambda x, y: np.sort(x),
     "x[⍒x]": lambda x, y: np.sort(x)[::-1],
     "x⍳y": first_of,
