@@ -141,7 +141,8 @@ RUNTIME_NANOSECONDS: Final = 50e6
 """The time to load the native runtime, with LLVM."""
 _new: Final[Callable[..., Any]] = tuple.__new__
 """Makes a named tuple in half the time of its class's constructor."""
-_NO_HOLDINGS: Final = RunResults._field_defaults["held"]
+_DEFAULTS: Final = tuple(RunResults._field_defaults.values())
+"""Of the last fields of results."""
 _NUMBERS: Final = frozenset({float, int})
 
 
@@ -261,8 +262,8 @@ class PreparedPlan:
     def _results(self, results: Any) -> RunResults:
         links = self.links
         if self._is_single:
-            only: RunResults = _new(RunResults, ((), {links.outputs[0]: _new(OutputValue, (self._kinds[0], results))},
-                _NO_HOLDINGS))
+            output = {links.outputs[0]: _new(OutputValue, (self._kinds[0], results))}
+            only: RunResults = _new(RunResults, ((), output, *_DEFAULTS))
             return only
         values = results if len(links.outputs) > 1 else (results,)
         shown = [*map(OutputValue, self._kinds, values)]
