@@ -420,7 +420,7 @@ def _array_lines(content: Content, suffix: str, shown: str) -> list[str]:
                 shape = codec.header(content, Column(member, kind, 2 if kind is Kind.CHAR else 1, AS_WRITTEN))
                 break
             except FileTrouble as error:
-                trouble = trouble or error
+                trouble = error if trouble is None or error.code is Code.E704 else trouble  # it cannot be read at all
         else:
             assert trouble is not None
             if len(members) == 1:
