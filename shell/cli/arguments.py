@@ -189,7 +189,7 @@ PROVE = Option(("--prove",), Takes.NOTHING, "", "search until the plan is proved
 FAST = Option(("--fast",), Takes.NOTHING, "", "heuristics and bounds only")
 STRATEGY_NAMES = (
     "baselines", "at-home", "single-split", "paths", "energetic", "lp-relaxation", "list-scheduling",
-    "rolling", "uniform", "chains", "fewer-devices", "activity-lists", "row-shifts", "annealing", "z3", "chunks",
+    "uniform", "fewer-devices", "activity-lists", "row-shifts", "annealing", "z3", "chunks",
     "slivers",
 )  # fmt: skip
 """Of `backend.schedule.search.portfolio`, which is imported only when something is planned."""

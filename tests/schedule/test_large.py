@@ -1,4 +1,4 @@
-"""Graphs beyond the exact search: contraction is a plan of the whole, cuts are bounded, answers stay within their promises."""
+"""Graphs beyond the exact search: cuts are bounded, answers stay within their promises."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from share import seeds
 from rho.backend.devices.cost_functions import Duplex, Ticks
 from rho.backend.schedule.bounds.head_tail_bounds import BoundSet, Costs
 from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
-from rho.backend.schedule.search.instance_transformations import contract
 from rho.backend.schedule.search.list_scheduling import moldable_list_schedule
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.primal_heuristics import decoding_work
 from rho.backend.schedule.search.strategy import DEFAULT, FAST
 from rho.backend.schedule.solution import Decisions, Mode, Status
-from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decisions_of
+from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.backend.schedule.verify.schedule_checks import verify
 
 
@@ -56,21 +55,6 @@ def wide(phases: int, devices: int) -> Problem:
     return Problem(groups, links, tasks, edges)
 
 
-def test_chains_become_one_phase_and_back() -> None:
-    problem = chains(4, 7)
-    costs = Costs(ScheduleDecoder(problem))
-    smaller = contract(costs)
-    assert smaller is not None
-    assert len(smaller.problem.phases) == 6
-    inner = plan_problem(smaller.problem, FAST)
-    assert inner.schedule is not None
-    whole = ScheduleDecoder(problem).decode(
-        smaller.expand_decisions(decisions_of(smaller.problem, inner.schedule), len(problem.phases))
-    )
-    assert whole is not None
-    assert whole.makespan == inner.schedule.makespan
-
-
 def test_a_large_graph_of_chains_is_proved_by_a_bound() -> None:
     answer = plan_problem(chains(4, 7), FAST)
     assert answer.status is Status.OPTIMAL
@@ -100,12 +84,6 @@ def test_a_price_of_shards_makes_fewer() -> None:
         return sum(map(len, decisions.modes))
 
     assert shards(dear) < shards(cheap)
-
-
-def test_contraction_leaves_what_directives_and_effects_order() -> None:
-    problem = chains(2, 3)
-    effects = replace(problem, phases=tuple(replace(phase, effect=True) for phase in problem.phases))
-    assert contract(Costs(ScheduleDecoder(effects))) is None
 
 
 def test_a_move_over_very_many_devices_counts_what_it_sends() -> None:

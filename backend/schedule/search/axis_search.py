@@ -253,7 +253,7 @@ def lower_bound(problem: Problem, value: int, budget: Budget) -> int:
 # ---------------------------------------------------------------------------------------------------- search
 
 _SLOW: Final = (
-    "paths", "lp-relaxation", "energetic", "rolling", "chains", "fewer-devices", "activity-lists", "row-shifts", "annealing",
+    "paths", "lp-relaxation", "energetic", "fewer-devices", "activity-lists", "row-shifts", "annealing",
     "z3", "chunks", "slivers",
 )  # fmt: skip
 TRIAL: Final = Budget(0, 0, without=frozenset(_SLOW))

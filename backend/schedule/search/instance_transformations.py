@@ -1,4 +1,4 @@
-"""Transformations of problems and modes: chunks of shards, unrolled executions, contracted chains.
+"""Transformations of problems and modes: chunks of shards, unrolled executions.
 
 Chunks let transfers overlap with computation, and let a device run a shard that its memory cannot hold at once.  They are
 introduced after the search: into the modes of its best plan, and of the best plans for unlimited memory and for infinite
@@ -12,19 +12,15 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, islice, pairwise, permutations, product
 from typing import Final
 
-from ....lang.support.records import dataclass, replace
-from ...devices.cost_functions import Ticks
-from ..bounds.head_tail_bounds import Costs
+from ....lang.support.records import replace
 from ..problem import (
     Before,
     Directive,
-    Edge,
     IssueBefore,
     Keep,
     LimitMemory,
     NoSplit,
     PhaseIndex,
-    PhaseTask,
     PlaceDirective,
     Problem,
     Replicate,
@@ -281,99 +277,3 @@ def _directive_copies(directive: Directive, batches: int, count: int) -> Iterato
             case _:
                 if b == 0:
                     yield directive
-
-
-# ---------------------------------------------------------------------------------------------------- chain contraction
-#
-# Chains of atomic phases become one phase for the search.
-#
-# A chain p → q is contracted where q reads nothing else, nothing else reads p, both may run on the same devices, and no directive
-# orders either.  A plan of the contracted problem is a plan of the original: the members run in a row on the device of their
-# chain.  Its bound does not hold for the original, where a chain may be broken.
-
-MIN_CONTRACTION: Final = 16
-"""A graph is contracted only if at least 1/MIN_CONTRACTION of its phases disappear, since it is planned in addition."""
-
-
-@dataclass(frozen=True, slots=True)
-class ContractedProblem:
-    """A contracted problem; `members`: by its phases, the phases of the original in the order of the chain."""
-
-    problem: Problem
-    members: tuple[tuple[int, ...], ...]
-
-    def expand_decisions(self, decisions: Decisions, count: int) -> Decisions:
-        """Decisions of the original from those of `problem`."""
-        modes: list[Mode] = [()] * count
-        for members, mode in zip(self.members, decisions.modes, strict=True):
-            for p in members:
-                modes[p] = mode
-        order = tuple(p for index in decisions.priority for p in self.members[index])
-        return replace(decisions, modes=tuple(modes), priority=order)
-
-
-def contract(costs: Costs) -> ContractedProblem | None:
-    """The contracted problem; None if fewer than 1/MIN_CONTRACTION of the phases would disappear."""
-    decoder = costs.decoder
-    problem = decoder.problem
-    if any(not isinstance(directive, (PlaceDirective, Keep, Replicate)) for directive in problem.directives):
-        return None
-    follower = {p: q for p in range(len(problem.phases)) if (q := _contractible_successor(costs, p)) is not None}
-    inner = set(follower.values())
-    chains: list[tuple[int, ...]] = []
-    for p in range(len(problem.phases)):
-        if p not in inner:
-            chain = [p]
-            while chain[-1] in follower:
-                chain.append(follower[chain[-1]])
-            chains.append(tuple(chain))
-    if len(chains) * MIN_CONTRACTION > len(problem.phases) * (MIN_CONTRACTION - 1):
-        return None
-    of = {p: index for index, chain in enumerate(chains) for p in chain}
-    edges = tuple(
-        Edge(PhaseIndex(of[edge.source]), PhaseIndex(of[edge.target]), edge.bytes, edge.ticks, edge.whole, edge.halo)
-        for edge in problem.edges
-        if of[edge.source] != of[edge.target]
-    )
-    phases = tuple(_merged_phase(costs, chain) for chain in chains)
-    directives = tuple(
-        replace(directive, phases=tuple(PhaseIndex(of[p]) for p in directive.phases))
-        if isinstance(directive, PlaceDirective)
-        else replace(directive, phase=PhaseIndex(of[directive.phase]))
-        for directive in problem.directives
-        if isinstance(directive, (PlaceDirective, Keep, Replicate))
-    )
-    return ContractedProblem(replace(problem, phases=phases, edges=edges, directives=directives), tuple(chains))
-
-
-def _contractible_successor(costs: Costs, phase: int) -> int | None:
-    """The only reader of `phase`, if both may be contracted."""
-    decoder = costs.decoder
-    problem = decoder.problem
-    if (
-        len(decoder.outgoing[phase]) != 1
-        or phase in decoder.constraints.required_copies
-        or phase in decoder.constraints.replicated
-    ):
-        return None
-    q = decoder.targets[decoder.outgoing[phase][0]]
-    first, then = problem.phases[phase], problem.phases[q]
-    if len(decoder.incoming[q]) != 1 or then.ready or first.effect or then.effect:
-        return None
-    if first.rows or then.rows or first.combine is not None or then.combine is not None:
-        return None
-    return q if costs.allowed[phase] == costs.allowed[q] else None
-
-
-def _merged_phase(costs: Costs, chain: tuple[int, ...]) -> PhaseTask:
-    phases = [costs.decoder.problem.phases[p] for p in chain]
-    if len(phases) == 1:
-        return phases[0]
-    first, last = phases[0], phases[-1]
-    ticks = {
-        kind: Ticks(((1, sum(phase.ticks[kind].at(1) for phase in phases)),))
-        for kind in first.ticks
-        if all(kind in phase.ticks for phase in phases)
-    }
-    scratch = max(phase.scratch + phase.out_bytes for phase in phases)
-    return replace(last, id=f"{first.id}…{last.id}", ticks=ticks, ready=first.ready, scratch=scratch, inplace=False)

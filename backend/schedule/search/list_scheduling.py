@@ -173,10 +173,10 @@ class Placement:
 #
 # List scheduling of moldable phases (phases that may be cut), on classes of many equal devices.
 #
-# Phases are taken by upward rank, in one pass (`moldable_list_schedule`) or event by event (`event_list_schedule`).  Each takes
-# the mode that ends first by an estimate without contention: one device (also that of an operand), the cut of an operand (nothing
-# is transferred), or k devices of a class or of the faster classes together, k = 2, 4, 8…, or all that are free before it could
-# end. `price` ticks are added for every shard, so that runs with several prices trade width against transfers; decoding decides.
+# Phases are taken by upward rank.  Each takes the mode that ends first by an estimate without contention: one device (also that
+# of an operand), the cut of an operand (nothing is transferred), or k devices of a class or of the faster classes together, k =
+# 2, 4, 8…, or all that are free before it could end. `price` ticks are added for every shard, so that runs with several prices
+# trade width against transfers; decoding decides.
 
 WIDEST: Final = 256
 
@@ -192,50 +192,6 @@ def moldable_list_schedule(costs: Costs, bounds: BoundSet, price: int, widest: i
         if not state.place(p):
             return None
     return Decisions(tuple(state.modes), tuple(order), InsertionPolicy.INSERT)
-
-
-def event_list_schedule(
-    costs: Costs, bounds: BoundSet, urgency: Sequence[float], price: int, widest: int, patience: int
-) -> tuple[int, Decisions] | None:
-    """Event-driven list scheduling: of the phases whose operands are ready when the first device is free, or at most `patience`
-    ticks later, the most urgent goes first.
-
-    Returns the estimated makespan and the decisions; None where some phase finds no device."""
-    decoder = costs.decoder
-    state = _ListState(costs, price, widest)
-    waiting = [len(earlier) for earlier in decoder.before]
-    followers: list[list[int]] = [[] for _ in waiting]
-    for p, earlier in enumerate(decoder.before):
-        for q in earlier:
-            followers[q].append(p)
-    since = {p: 0 for p, count in enumerate(waiting) if not count}
-    order: list[int] = []
-    devices = [d for members in costs.members for d in members]
-    while since:
-        now = max(min(state.free.get(d, 0) for d in devices), min(since.values())) + patience
-        chosen = max((p for p, tick in since.items() if tick <= now), key=lambda p: (urgency[p], -p))
-        del since[chosen]
-        if not state.place(chosen):
-            return None
-        order.append(chosen)
-        for q in followers[chosen]:
-            waiting[q] -= 1
-            if not waiting[q]:
-                since[q] = max(state.end[p] for p in decoder.before[q])
-    return max(state.end, default=0), Decisions(tuple(state.modes), tuple(order), InsertionPolicy.INSERT)
-
-
-def urgencies(bounds: BoundSet) -> list[list[float]]:
-    """Upward ranks by phase, for two estimates of durations: each phase cut optimally, and half way between that and
-    undivided."""
-    decoder, result = bounds.decoder, []
-    undivided = [min(bounds.ticks_on(p, c) for c in bounds.costs.allowed_classes[p]) for p in range(len(bounds.order))]
-    for durations in (bounds.shortest, [(one + other) / 2 for one, other in zip(bounds.shortest, undivided, strict=True)]):
-        ranks = [0.0] * len(durations)
-        for p in reversed(bounds.order):
-            ranks[p] = durations[p] + max((ranks[decoder.targets[edge]] for edge in decoder.outgoing[p]), default=0.0)
-        result.append(ranks)
-    return result
 
 
 class _ListState:

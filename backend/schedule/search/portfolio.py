@@ -28,9 +28,7 @@ from .primal_heuristics import (
     ANNEALING,
     AT_HOME,
     BASELINES,
-    CHAINS,
     LIST_SCHEDULING,
-    ROLLING,
     ROW_SHIFTS,
     UNIFORM,
 )
@@ -222,8 +220,8 @@ Z3: Final = Strategy(
 # ---------------------------------------------------------------------------------------------------- portfolio
 
 STRATEGIES: Final[tuple[Strategy, ...]] = (
-    BASELINES, AT_HOME, SINGLE_SPLIT, PATHS, ENERGETIC, LP_RELAXATION, LIST_SCHEDULING, ROLLING, UNIFORM, CHAINS,
-    FEWER_DEVICES, ACTIVITY_LISTS, ROW_SHIFTS, ANNEALING, Z3, IN_CHUNKS, SLIVERS,
+    BASELINES, AT_HOME, SINGLE_SPLIT, PATHS, ENERGETIC, LP_RELAXATION, LIST_SCHEDULING, UNIFORM, FEWER_DEVICES,
+    ACTIVITY_LISTS, ROW_SHIFTS, ANNEALING, Z3, IN_CHUNKS, SLIVERS,
 )  # fmt: skip
 """From cheap to dear.  See Note [Strategies].  `benchmarks/results/strategies.md` shows what each one earns."""
 

@@ -1,5 +1,5 @@
-"""Strategies that offer schedules and no bound (primal heuristics): baselines, list scheduling, uniform modes, chains, and
-local search from the best of them.
+"""Strategies that offer schedules and no bound (primal heuristics): baselines, list scheduling, uniform modes, and local
+search from the best of them.
 
 The number of moves falls with the number of shards, so that the total cost of decoding is about the same for all problems.
 """
@@ -25,15 +25,12 @@ from ..solution import (
 )
 from ..timeline.fence_insertion import Merging, completion_tick, synchronise
 from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
-from .instance_transformations import contract
 from .list_scheduling import (
     at_home,
     baselines,
     best_timing,
-    event_list_schedule,
     moldable_list_schedule,
     uniform_partitions,
-    urgencies,
     within_limits,
 )
 from .local_search import ROW_TEMPERATURES, SEED, RepartitionMove, anneal, anneal_order, repartition_moves
@@ -42,9 +39,6 @@ from .strategy import MOST_DEVICES, MOST_EXACT, SearchContext, Strategy
 # ---------------------------------------------------------------------------------------------------- numbers of moves
 
 PRICES: Final = (100, 10, 1)
-ROLLS: Final = ((20, 2), (30, 1), (40, 0), (60, 0), (100, 0))
-"""Runs of event-driven list scheduling: (percent of the devices that a phase may have, patience in quarters of a phase)."""
-MOST_ROLLED: Final = 3
 WIDTHS: Final = (1, 256)
 MOST_UNIFORM: Final = 4000
 """Phases times devices up to which the same devices are tried for all phases of a large graph."""
@@ -107,29 +101,6 @@ LIST_SCHEDULING: Final = Strategy(
 )  # fmt: skip
 
 
-def _rolling(context: SearchContext) -> None:
-    """The best few runs of event-driven list scheduling, by their estimated makespans."""
-    costs, bounds, decoder = context.costs, context.bounds, context.decoder
-    mean = sum(min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order) // len(bounds.order)
-    estimated: list[tuple[int, int, Decisions]] = []
-    for urgency in urgencies(bounds):
-        for part, patience in ROLLS:
-            widest = max(2, len(decoder.kinds) * part // 100)
-            for price in PRICES[:2]:
-                rolled = event_list_schedule(costs, bounds, urgency, price, widest, mean * patience // 4)
-                if rolled is not None:
-                    estimated.append((rolled[0], len(estimated), rolled[1]))
-    estimated.sort(key=lambda entry: entry[:2])
-    for _, _, decisions in estimated[:MOST_ROLLED]:
-        context.consider(best_timing(decoder, "rolling", decisions))
-
-
-ROLLING: Final = Strategy(
-    "rolling", "list scheduling along the clock: of the phases that are ready the most urgent goes first",
-    _rolling, lambda context: context.is_large and context.few_devices and not all(context.bounds.undivided),
-)  # fmt: skip
-
-
 def _uniform(context: SearchContext) -> None:
     base = next((one for one in context.baselines if one.name == "HEFT"), None)
     for candidate in uniform_partitions(context.costs, base.decisions) if base is not None else ():
@@ -146,23 +117,6 @@ UNIFORM: Final = Strategy(
     "uniform", "the same devices for every phase, so that aligned cuts move nothing", _uniform, _uniform_pays
 )
 
-
-def _chains(context: SearchContext) -> None:
-    smaller = contract(context.costs)
-    if smaller is None or context.solve_subproblem is None:
-        return
-    budget = context.budget
-    steps = None if budget.steps is None else budget.steps // 8
-    answer = context.solve_subproblem(smaller.problem, replace(budget, moves=budget.moves // 2, steps=steps))
-    if answer.schedule is not None:
-        decisions = smaller.expand_decisions(decisions_of(smaller.problem, answer.schedule), len(context.problem.phases))
-        context.consider(best_timing(context.decoder, "chains", decisions))
-
-
-CHAINS: Final = Strategy(
-    "chains", "chains of whole phases as one phase each: the smaller problem is planned, and its plan expanded",
-    _chains, lambda context: context.is_large and context.few_devices,
-)  # fmt: skip
 
 # ------------------------------------------------------------------------------------- local search
 
