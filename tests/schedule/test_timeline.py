@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -12,6 +13,7 @@ from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTas
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget
 from rho.backend.schedule.solution import Decisions
+from rho.backend.schedule.timeline.problem_index import ample_memory
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decisions_of, decode_schedule
 from rho.backend.schedule.timeline.step_expansion import expand
 from rho.backend.schedule.timeline.step_graph import StepGraph, first_overflow, memory_profiles, starts_in, step_buffers
@@ -43,11 +45,27 @@ def test_a_simulation_is_a_schedule_of_its_step_graph(seed: int) -> None:
         assert first_overflow(graph, starts, held) is None
         profiles = memory_profiles(graph, starts, held)
         most = {device: peak for device, one in profiles.items() if (peak := max(level for _, level in one.levels))}
-        judged = {device: peak for device, (peak, _) in memory_in_use(problem, schedule).items() if peak}
+        limited = {device for device, cap in enumerate(graph.problem_index.memory_limits) if cap is not None}
+        judged = {device: peak for device, (peak, _) in memory_in_use(problem, schedule).items() if peak and device in limited}
         assert most == judged
         assert graph.set_starts(starts) and graph.schedule() == schedule
         assert graph.schedule_earliest(starts)
         assert all(graph.nodes[key].start <= start for key, start in starts.items())
+
+
+@pytest.mark.parametrize("seed", seeds(300))
+def test_no_schedule_takes_more_than_ample_memory(seed: int) -> None:
+    """Also with relays through home; the search knows no limit there."""
+    random = Random(seed)
+    drawn = replace(problem_of(random), chunks=random.randint(1, 3), memory_grain=random.choice((1, 64)))
+    ample = ample_memory(drawn)
+    roomy = replace(drawn, devices=tuple(replace(group, memory=ample) for group in drawn.devices))
+    free = replace(drawn, devices=tuple(replace(group, memory=None) for group in drawn.devices))
+    assert not ScheduleDecoder(replace(roomy, directives=())).has_memory_limits
+    for _ in range(4):
+        decisions = decisions_for(random, drawn)
+        schedule = decode_schedule(roomy, decisions)
+        assert schedule is None or (verify_schedule(roomy, schedule) == () and schedule == decode_schedule(free, decisions))
 
 
 def test_an_expansion_shares_what_did_not_change() -> None:

@@ -30,7 +30,17 @@ from ..bounds.head_tail_bounds import BoundSet, Costs, apportion_within, bisect_
 from ..bounds.single_phase_split import nested_device_subsets
 from ..exact.infeasibility import certified_bound, memory_conflict, without_cuts
 from ..plan.plan import ALIGNMENT
-from ..problem import Before, Directive, LimitMemory, Objective, PhaseIndex, PhaseTask, Problem, SourceLine
+from ..problem import (
+    Before,
+    Directive,
+    LimitMemory,
+    Objective,
+    PhaseIndex,
+    PhaseTask,
+    Problem,
+    SourceLine,
+    directive_constraints,
+)
 from ..program_facts.partitioning import shape_of
 from ..program_facts.scratch_memory import rounded_to_alignment
 from ..search.strategy import FAST, Budget
@@ -401,7 +411,7 @@ def _row_distribution(one: IterationTemplate, problem: Problem, devices: Sequenc
 
 def _fit_to_memory(one: IterationTemplate, problem: Problem, mode: Mode) -> DistributedLoop | None:
     """The loop on these devices, with rows redistributed where a device has too little memory; None if that fails."""
-    caps = ScheduleDecoder(problem).memory_limits
+    caps = directive_constraints(problem).memory_limits
     limits: dict[int, int] = {}
     for _ in range(MEMORY_ROUNDS):
         distributed = distributed_loop_of(one, mode)

@@ -18,7 +18,7 @@ from ..bounds.single_phase_split import FEWER_DEVICES, SLIVERS
 from ..exact.infeasibility import memory_conflict
 from ..problem import Deadline, Directive, LimitMachines, LimitMemory, NoSplit, PlaceDirective, Problem, Split
 from ..solution import Answer, Baseline, BoundCertificate, Conflict, Schedule, Status
-from ..timeline.problem_index import topological_order
+from ..timeline.problem_index import ample_memory, topological_order
 from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
 from .instance_transformations import IN_CHUNKS, chunkable_phases, may_help
 from .list_scheduling import MOST_SHARDS, best_timing, within_limits
@@ -64,7 +64,7 @@ def _cures(problem: Problem, conflict: Conflict, is_planned: Planner) -> Iterato
     limits = [one for one in conflict.directives if isinstance(one, LimitMemory)]
     for limit in limits:
         size = _sufficient_memory(
-            limit.bytes, _ample_memory(problem),
+            limit.bytes, ample_memory(problem),
             lambda size, limit=limit: _limited(problem, limit, size),  # type: ignore[misc]
             is_planned,
         )  # fmt: skip
@@ -73,7 +73,7 @@ def _cures(problem: Problem, conflict: Conflict, is_planned: Planner) -> Iterato
     for index, group in enumerate(problem.devices) if conflict.code is Code.SCH103 and not limits else ():
         if group.memory is not None:
             size = _sufficient_memory(
-                group.memory, _ample_memory(problem),
+                group.memory, ample_memory(problem),
                 lambda size, index=index: _with_memory(problem, index, size),  # type: ignore[misc]
                 is_planned,
             )  # fmt: skip
@@ -89,15 +89,6 @@ def _cures(problem: Problem, conflict: Conflict, is_planned: Planner) -> Iterato
     for one in conflict.directives:
         if isinstance(one, PlaceDirective | Split | NoSplit | LimitMachines) and is_planned(_replaced(problem, one, None)):
             yield f"without `{one.line.text}` it would fit"
-
-
-def _ample_memory(problem: Problem) -> int:
-    """Bytes with which no device is short of memory."""
-    sizes = [phase.out_bytes + phase.scratch for phase in problem.phases]
-    sizes += [phase.combine.bytes * max(1, phase.rows) for phase in problem.phases if phase.combine is not None]
-    sizes += [edge.bytes or 0 for edge in problem.edges]
-    buffers = 4 * (len(problem.phases) + len(problem.edges)) * max(1, problem.chunks) * len(problem.device_names())
-    return 2 * sum(sizes) + problem.memory_grain * min(buffers, 1 << 16)
 
 
 def _sufficient_memory(low: int, high: int, problem_of: Callable[[int], Problem], is_planned: Planner) -> int | None:

@@ -11,6 +11,26 @@ from ...devices.cost_functions import Duplex
 from ..problem import Contention, DirectiveConstraints, Link, Problem, directive_constraints
 from ..solution import Mode
 
+# ---------------------------------------------------------------------------------------------------- memory
+
+def ample_memory(problem: Problem) -> int:
+    """Bytes that all buffers of any schedule on one device take together at most.
+
+    Home relays what others send each other, and each chunk may bring what an earlier one brought."""
+    devices = sum(group.count for group in problem.devices)
+    copies = problem.chunks * (devices + 1)
+    size = buffers = 0
+    for task in problem.phases:
+        own = max([task.scratch, *task.distributed.scratch]) if task.distributed is not None else task.scratch
+        partials = 0 if task.combine is None else task.combine.bytes * min(task.units, problem.chunks * devices)
+        size += (copies + 2) * task.out_bytes + own + 2 * partials
+        buffers += copies * copies + 4 * copies
+    for edge in problem.edges:
+        size += copies * (problem.phases[edge.source].out_bytes if edge.bytes is None else edge.bytes)
+        buffers += copies * copies
+    return size + problem.memory_grain * buffers
+
+
 # ---------------------------------------------------------------------------------------------------- topological order
 
 def topological_order(before: Sequence[Collection[int]], rank: Sequence[int] | None = None) -> list[int] | None:
@@ -168,7 +188,9 @@ class ProblemIndex:
         self.kinds = [group.kind for group in problem.devices for _ in range(group.count)]
         self.devices = len(self.kinds)
         self.syncs = [group.sync for group in problem.devices for _ in range(group.count)]
-        self.memory_limits = self.constraints.memory_limits
+        ample = ample_memory(problem)
+        self.memory_limits = [None if cap is None or cap >= ample else cap for cap in self.constraints.memory_limits]
+        """By device, its bytes; None where all buffers of any schedule together take no more."""
         self.has_memory_limits = any(cap is not None for cap in self.memory_limits)
         self.has_links = bool(problem.links)
         count = len(problem.phases)
