@@ -73,7 +73,7 @@ class Untranslatable(Exception):
 
 
 class ExpressionTranslator:
-    """Translates nodes of the Python expression `text`, except calls (see `_CallTranslator`).
+    """Translates nodes of the Python expression `text`.
 
     Every method returns Rho text or raises `Untranslatable`; remarks are added to `context`."""
 
@@ -274,10 +274,6 @@ class ExpressionTranslator:
             return "⍬"
         return self.strand(items) or "[" + " ⋄ ".join(map(self.translate, items)) + "]"
 
-    def call(self, node: ast.Call) -> str:
-        """A call; only the subclass translates them."""
-        raise Untranslatable
-
     def subscript(self, value: ast.expr, index: ast.expr) -> str:
         """`value[index]`."""
         if isinstance(value, ast.Call) and _gives_positions(value):
@@ -373,110 +369,13 @@ class ExpressionTranslator:
     def segment(self, node: ast.expr) -> str:
         return self.require_text(ast.get_source_segment(self.text, node))
 
-
-def arange(first: str, last: str, step: str = "1") -> str:
-    """The Rho text of `arange(first, last, step)`."""
-    try:
-        start, stop, stride = (float(item.replace("¯", "-")) for item in (first, last, step))
-        count = str(max(0, ceil((stop - start) / stride)))
-    except (ValueError, ZeroDivisionError):
-        span = last if first == "0" else f"{last}-{first}"
-        count = span if step == "1" else f"⌈{span if first == '0' else f'({span})'}÷{step}"
-    items = f"⍳{count}" if step == "1" else f"{step}×⍳{count}"
-    return items if first == "0" else f"{first}+{items}"
-
-
-def _is_new_axis(node: ast.expr) -> bool:
-    """Is it `None` or `np.newaxis`?"""
-    return (isinstance(node, ast.Constant) and node.value is None) or (
-        isinstance(node, ast.Attribute) and node.attr == "newaxis" and is_package(node.value)
-    )
-
-
-def _gives_positions(node: ast.expr) -> bool:
-    """Is it a call of `where` or `nonzero` of one argument, which gives the positions on each axis?"""
-    return (
-        isinstance(node, ast.Call)
-        and len(node.args) == 1
-        and (isinstance(node.func, ast.Attribute) and node.func.attr in ("where", "nonzero") and is_package(node.func.value))
-    )
-
-
-def _is_elementwise(mask: ast.expr, array: ast.expr) -> bool:
-    """Is the mask computed elementwise from the array and numbers alone, so that it has the array's shape?"""
-    names = [item for item in ast.walk(mask) if isinstance(item, ast.Name)]
-    return {*map(ast.dump, names)} == {ast.dump(array)} and all(isinstance(item, _ELEMENTWISE) for item in ast.walk(mask))
-
-
-def is_package(node: ast.expr) -> bool:
-    """Is it a package such as `np` or `np.linalg`?"""
-    while isinstance(node, ast.Attribute) and node.attr in _SUBPACKAGES:
-        node = node.value
-    return isinstance(node, ast.Name) and node.id in PACKAGES
-
-
-_SUBPACKAGES: Final = frozenset({"linalg", "fft", "special", "numpy", "nn", "functional"})
-
-# ---------------------------------------------------------------------------------------------------- calls
-
-_IGNORED_KEYWORDS: Final = frozenset({"kind", "copy", "stable"})
-
-
-def is_computed(text: str) -> bool:
-    """Is it an expression of Python with an operator, a subscript or a call?"""
-    try:
-        node = ast.parse(_as_python(text), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return any(isinstance(item, ast.BinOp | ast.Compare | ast.BoolOp | ast.Subscript | ast.Call) for item in ast.walk(node))
-
-
-def _as_python(text: str) -> str:
-    """The text with C's `&&`, `||` and `!` replaced by Python's words."""
-    return re.sub(r"!(?!=)", " not ", text.replace("&&", " and ").replace("||", " or ")).strip()
-
-
-def rho_of(text: str, context: TranslationContext) -> str | None:
-    """The translation of a Python expression: the text itself if it is not one, None if Rho has no equivalent spelling."""
-    if not text.isascii():
-        return text  # glyphs: it is Rho already
-    try:
-        node = ast.parse(_as_python(text), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return text
-    try:
-        written = _CallTranslator(_as_python(text), context).translate(node)
-    except (Untranslatable, RecursionError):
-        return None
-    return text.strip() if written == text.replace(" ", "") else written
-
-
-def reduction_along(word: str, axis: str) -> str | None:
-    """The reduction of some array `…` along an axis, as Python writes it; None if Rho has no spelling."""
-    try:
-        return _CallTranslator("", TranslationContext()).reduction(word, _UNKNOWN, axis.replace("-", "¯"))
-    except Untranslatable:
-        return None
-
-
-_UNKNOWN: Final = "…"
-
-
-class _CallTranslator(ExpressionTranslator):
-    """Translates calls too."""
+    # -- calls
 
     def call(self, node: ast.Call) -> str:
         """A call of a function of the other language, or of a function of the program."""
-        match node:
-            case ast.Call(ast.Name("list"), [ast.Call(ast.Name("map" | "filter")) as inner], []):
-                return self.call(inner)
-            case ast.Call(ast.Name("map" | "filter"), [ast.Lambda(ast.arguments([], [ast.arg(name)])) as each, items], []):
-                return self.map_or_filter(name, each.body, items, keeps=self.segment(node.func) == "filter")
         match node.func:
             case ast.Name(word) if word in _TRANSLATED:
                 arguments, bare = list(node.args), True
-            case ast.Attribute(ast.Attribute(value, function), "outer" | "reduce" | "accumulate" as method) if is_package(value):
-                return self.ufunc_method(function, method, node)
             case ast.Attribute(value, word) if is_package(value):
                 self.require_text(word if word in _TRANSLATED else None)
                 arguments, bare = list(node.args), False
@@ -506,7 +405,6 @@ class _CallTranslator(ExpressionTranslator):
         if word == "log" and len(arguments) > 1 and not self.segment(node.func).startswith("math."):
             raise Untranslatable  # R has the base on the right, Julia on the left
         axis, kind = named.pop("axis", named.pop("dim", None)), named.pop("dtype", None)
-        keeps = named.pop("keepdims", None)
         extra = [named.pop(item) for item in ("ddof", "weights") if item in named and axis is None]
         if named or not arguments:
             raise Untranslatable
@@ -521,55 +419,7 @@ class _CallTranslator(ExpressionTranslator):
             kind_of_bare = BARE_FUNCTIONS[word].result_kind if bare and word in BARE_FUNCTIONS else ""
             gives = package if package in ("math", "scipy") else kind_of_bare
             written = self.apply_to_items(word, [*arguments, *extra], bare, gives)
-        if isinstance(keeps, ast.Constant) and keeps.value is True:
-            written = self.with_axis_of_one(written, self.rank(arguments[0]), None if axis is None else self.translate(axis))
-        elif keeps is not None and not (isinstance(keeps, ast.Constant) and keeps.value is False):
-            raise Untranslatable
         return written if kind is None else f"{self.type_name(kind)} {written}"
-
-    def with_axis_of_one(self, written: str, rank: int | None, axis: str | None) -> str:
-        """A reduction of a vector or a matrix along an axis (None: all) with that axis, of length 1."""
-        if rank == 1:
-            return f",{written}"
-        if rank != 2:
-            raise Untranslatable
-        columns = {None: "⍪,", "1": "⍪", "¯1": "⍪", "0": "⍉⍪"}
-        return f"{self.require_text(columns.get(axis))}{written}"
-
-    def map_or_filter(self, name: str, body: ast.expr, items: ast.expr, keeps: bool) -> str:
-        """`map` or `filter` with a lambda."""
-        if any(isinstance(item, ast.Call | ast.Subscript | ast.Attribute) for item in ast.walk(body)):
-            raise Untranslatable  # the items of a matrix are its rows there
-        array, outside = self.operand(items), self.context
-        if any(isinstance(item, ast.Name) and item.id != name for item in ast.walk(body)) or keeps:
-            self.choose_spelling(_ITEMS, self.context.facts([array]))
-        self.context = outside.with_item(name, array)
-        body_text = re.sub(rf"\b{name}\b", "⍵", self.translate(body))
-        self.context = outside
-        return f"({{{body_text}}}¨{array})⌿{array}" if keeps else f"{{{body_text}}}¨{array}"
-
-    def ufunc_method(self, function: str, method: str, node: ast.Call) -> str:
-        """A method of a NumPy ufunc: `outer`, or `reduce` or `accumulate` along an axis (by default the first)."""
-        glyph = re.fullmatch(r"\{0\}([^\w\s⎕{}()])\{1\}", CALLS.get((function, 2), ""))
-        if glyph is None:
-            raise Untranslatable
-        if method == "outer" and len(node.args) == 2 and not node.keywords:
-            both = self.context.facts(list(map(self.operand, node.args)))
-            text = without_ranks(CALLS[function, 2])
-            self.choose_spelling(text, both)
-            product = f"{self.operand(node.args[0])}∘.{glyph[1]}{self.translate(node.args[1])}"
-            return self.with_foreign_kind(text, product, both, "")
-        arguments = [*node.args, *(item.value for item in node.keywords if item.arg == "axis")]
-        axis = self.translate(arguments[1]) if len(arguments) == 2 else "0"
-        if method == "outer" or glyph[1] not in "+×⌈⌊" or len(arguments) != len(node.args) + len(node.keywords) or not node.args:
-            raise Untranslatable  # other functions are not associative, and Rho folds from the right
-        folds_of_axis = {"0": "⌿⍀", "1": "/\\", "¯1": "/\\"}
-        operand = self.operand(arguments[0])
-        facts = self.context.facts([operand])
-        self.choose_spelling(_AXIS_DOMAINS[axis == "1"], facts)
-        kind = RhoSpelling(function, "", "+" if glyph[1] in "+×" else "=")
-        folded = f"{glyph[1]}{self.require_text(folds_of_axis.get(axis))['ra'.index(method[0])]}{operand}"
-        return self.with_foreign_kind(kind, folded, facts, "")
 
     def along_axis(self, word: str, arguments: Sequence[ast.expr], axis: str) -> str:
         """A function along an axis: 0, the last one (¯1), or 1 of a matrix."""
@@ -685,8 +535,95 @@ class _CallTranslator(ExpressionTranslator):
         return self.require_text(KINDS_OF_WORDS.get(re.split(r"\W", self.segment(node).strip("'\""))[-1]))
 
 
+
+def arange(first: str, last: str, step: str = "1") -> str:
+    """The Rho text of `arange(first, last, step)`."""
+    try:
+        start, stop, stride = (float(item.replace("¯", "-")) for item in (first, last, step))
+        count = str(max(0, ceil((stop - start) / stride)))
+    except (ValueError, ZeroDivisionError):
+        span = last if first == "0" else f"{last}-{first}"
+        count = span if step == "1" else f"⌈{span if first == '0' else f'({span})'}÷{step}"
+    items = f"⍳{count}" if step == "1" else f"{step}×⍳{count}"
+    return items if first == "0" else f"{first}+{items}"
+
+
+def _is_new_axis(node: ast.expr) -> bool:
+    """Is it `None` or `np.newaxis`?"""
+    return (isinstance(node, ast.Constant) and node.value is None) or (
+        isinstance(node, ast.Attribute) and node.attr == "newaxis" and is_package(node.value)
+    )
+
+
+def _gives_positions(node: ast.expr) -> bool:
+    """Is it a call of `where` or `nonzero` of one argument, which gives the positions on each axis?"""
+    return (
+        isinstance(node, ast.Call)
+        and len(node.args) == 1
+        and (isinstance(node.func, ast.Attribute) and node.func.attr in ("where", "nonzero") and is_package(node.func.value))
+    )
+
+
+def _is_elementwise(mask: ast.expr, array: ast.expr) -> bool:
+    """Is the mask computed elementwise from the array and numbers alone, so that it has the array's shape?"""
+    names = [item for item in ast.walk(mask) if isinstance(item, ast.Name)]
+    return {*map(ast.dump, names)} == {ast.dump(array)} and all(isinstance(item, _ELEMENTWISE) for item in ast.walk(mask))
+
+
+def is_package(node: ast.expr) -> bool:
+    """Is it a package such as `np` or `np.linalg`?"""
+    while isinstance(node, ast.Attribute) and node.attr in _SUBPACKAGES:
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in PACKAGES
+
+
+_SUBPACKAGES: Final = frozenset({"linalg", "fft", "special", "numpy", "nn", "functional"})
+
+# ---------------------------------------------------------------------------------------------------- calls
+
+_IGNORED_KEYWORDS: Final = frozenset({"kind", "copy", "stable"})
+
+
+def is_computed(text: str) -> bool:
+    """Is it an expression of Python with an operator, a subscript or a call?"""
+    try:
+        node = ast.parse(_as_python(text), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(isinstance(item, ast.BinOp | ast.Compare | ast.BoolOp | ast.Subscript | ast.Call) for item in ast.walk(node))
+
+
+def _as_python(text: str) -> str:
+    """The text with C's `&&`, `||` and `!` replaced by Python's words."""
+    return re.sub(r"!(?!=)", " not ", text.replace("&&", " and ").replace("||", " or ")).strip()
+
+
+def rho_of(text: str, context: TranslationContext) -> str | None:
+    """The translation of a Python expression: the text itself if it is not one, None if Rho has no equivalent spelling."""
+    if not text.isascii():
+        return text  # glyphs: it is Rho already
+    try:
+        node = ast.parse(_as_python(text), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text
+    try:
+        written = ExpressionTranslator(_as_python(text), context).translate(node)
+    except (Untranslatable, RecursionError):
+        return None
+    return text.strip() if written == text.replace(" ", "") else written
+
+
+def reduction_along(word: str, axis: str) -> str | None:
+    """The reduction of some array `…` along an axis, as Python writes it; None if Rho has no spelling."""
+    try:
+        return ExpressionTranslator("", TranslationContext()).reduction(word, _UNKNOWN, axis.replace("-", "¯"))
+    except Untranslatable:
+        return None
+
+
+_UNKNOWN: Final = "…"
+
 _AXIS_DOMAINS: Final = (RhoSpelling("", "123"), RhoSpelling("", "2", "", "axis 1 is not the last one of other ranks"))
-_ITEMS: Final = RhoSpelling("¨", "1", "", "the items of a matrix are its rows there")
 _TO_WHOLE_NUMBER: Final = RhoSpelling(MONADIC_FUNCTIONS["int"], "", "i")
 _JOINED_ALONG: Final = {"0": RhoSpelling("⍪", "123 fits"), "1": RhoSpelling(",", "2 fits"), "¯1": RhoSpelling(",", "123 fits")}
 
