@@ -15,6 +15,7 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.lexer import NAME, in_prose
 from ...lang.tree.expressions import SymbolKind
 from ...lang.tree.program import clause_words
+from ...typechecker.elaborate.type_expressions import UNITS
 from ..console.process_exit import UsageError
 from ..display import documentation
 from ..display.documentation import LibraryEntry
@@ -238,7 +239,7 @@ def _word_completions(typed: str, scope: CompletionScope) -> Iterator[NameComple
     words = sorted(RESERVED_WORDS - {"where"}) if scope.is_statement_start else ["where"] if scope.is_declaration else []
     for word in words:
         yield NameCompletion(word, length, word, CompletionKind.KEYWORD, "", 2)
-    for name in sorted(ELEMENT_NAMES):
+    for name in sorted(ELEMENT_NAMES | UNITS.keys() if scope.is_declaration else ELEMENT_NAMES):
         yield NameCompletion(name, length, name, CompletionKind.TYPE, "element type", 3)
     if length > 1:
         yield from _library_completions(typed, in_scope, scope.offers_unused_modules)

@@ -53,7 +53,6 @@ def test_clauses_are_offered_first_after_the_path_or_the_type(text: str) -> None
 
 def test_the_forms_are_all_that_is_offered_after_as() -> None:
     assert set(labels('input d : i64[n] ← "a.csv:day" as ‸')) == FORMS
-    assert not set(labels("day ← 3\noutput day as ti‸")) & {"date", "time"}
 
 
 @pytest.mark.parametrize(
@@ -63,3 +62,9 @@ def test_the_forms_are_all_that_is_offered_after_as() -> None:
 def test_no_clause_is_offered_elsewhere(text: str) -> None:
     assert not (CLAUSES - {"as"} | FORMS) & set(labels(text))
     assert "as" not in labels(text)
+
+
+def test_types_of_time_are_offered_in_declarations_alone() -> None:
+    units = {"date", "time", "days", "duration"}
+    assert units <= set(labels("input d : d‸"))
+    assert not units & set(labels("x ← d‸"))
