@@ -129,7 +129,7 @@ def _hashed(w: IrBuilder, item: str) -> str:
 # ---------------------------------------------------------------------------------------------------- running the tables
 
 _MOST: Final = 1 << 30
-_SAVED: Final = 20.0
+_SAVED_BY_HASHING: Final = 20.0
 _WORK: Final = 5.0
 _PIECES: Final = 4
 
@@ -162,7 +162,7 @@ def positions(table_words: NumArray, words: NumArray, threads: int) -> NumArray 
 def _asked(form: HashForm, words: NumArray, items: int) -> int | None:
     if words.dtype != np.int64 or not words.flags.c_contiguous or not 0 < len(words) < _MOST:
         return None
-    return address_if_worthwhile(Hashing(form), items * _SAVED)
+    return address_if_worthwhile(Hashing(form), items * _SAVED_BY_HASHING)
 
 
 def _table(count: int) -> NumArray:
@@ -394,8 +394,8 @@ def value_range(items: NumArray, most: int, bounds: Bounds = UNBOUNDED) -> Value
         return None
     low, high = bounds if items.itemsize > 1 else (0, 1 if items.dtype.kind == "b" else 255)
     if low is None or high is None or high - low >= most:
-        sample = items[:: max(1, len(items) // _GLANCE)]
-        if int(sample.max()) - int(sample.min()) >= most:
+        sample = items[:: max(1, len(items) // _GLANCE)] if len(items) > COUNTED else items[:0]
+        if len(sample) and int(sample.max()) - int(sample.min()) >= most:
             return None
         low, high = int(items.min()), int(items.max())
     return ValueRange(low, high - low + 1) if high - low < most else None
@@ -405,12 +405,16 @@ COUNTED: Final = 1 << 12
 """The least items that are counted, and the most values: the next free slots of so many are in the nearest cache."""
 _MOST_PIECES: Final = 4
 _READING: Final = 1.0
-_SAVED_BY_TABLE: Final = 2.0
+_SAVED: Final = {TableForm.PLACE: 3.0, TableForm.FILL: 1.5, TableForm.FIRST: 2.0, TableForm.LOOKUP: 2.0, TableForm.SEEN: 2.0,
+                 TableForm.MEMBER: 2.0, TableForm.NEW: 2.5, TableForm.COUNT: 0.0}  # fmt: skip
+"""Nanoseconds an item that a kernel saves; PLACE and FILL with the COUNT before them."""
+_LAUNCH: Final = 20_000
+"""Nanoseconds to prepare and to make one launch."""
 
 
 def _table_kernels(*wanted: tuple[TableForm, NumArray], descending: bool = False) -> list[int] | None:
     """Returns the kernels of some forms for vectors; None if the caller has to do without."""
-    lost, addresses = sum(len(items) for _, items in wanted) * _SAVED_BY_TABLE, list[int]()
+    lost, addresses = sum([len(items) * _SAVED[form] - _LAUNCH for form, items in wanted]), list[int]()
     if not may_launch(lost):
         return None
     for form, items in wanted:  # no short circuit, so that all are compiled together
