@@ -9,7 +9,7 @@
 Everything is imported when it is first used, so `import rho` costs nothing.  Type checkers read `__init__.pyi`.
 """
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "Array", "Bounds", "Checked", "Cluster", "Function", "Plan", "Program", "Refused", "Rejected", "ResidentArray", "Result",
     "RhoError", "RunFailed", "Session", "check", "compile", "eval", "grad", "load", "plain", "value_and_grad",
