@@ -21,9 +21,9 @@ def ample_memory(problem: Problem) -> int:
     copies = problem.chunks * (devices + 1)
     size = buffers = 0
     for task in problem.phases:
-        own = max([task.scratch, *task.distributed.scratch]) if task.distributed is not None else task.scratch
+        scratch = task.scratch if task.distributed is None else max([task.scratch, *task.distributed.scratch])
         partials = 0 if task.combine is None else task.combine.bytes * min(task.units, problem.chunks * devices)
-        size += (copies + 2) * task.out_bytes + own + 2 * partials
+        size += (copies + 2) * task.out_bytes + scratch + 2 * partials
         buffers += copies * copies + 4 * copies
     for edge in problem.edges:
         size += copies * (problem.phases[edge.source].out_bytes if edge.bytes is None else edge.bytes)
