@@ -72,7 +72,7 @@ def test_columns_are_chosen() -> None:
     original = kernels.CompiledRun.bind
 
     def bind(self: kernels.CompiledRun, code: object, arrays: object) -> object:
-        seen.append(code.form)  # type: ignore[attr-defined]
+        seen.append(code.kernel.form)  # type: ignore[attr-defined]
         return original(self, code, arrays)  # type: ignore[arg-type]
 
     kernels.CompiledRun.bind = bind  # type: ignore[method-assign, assignment]
