@@ -142,6 +142,13 @@ def test_second_derivatives_are_slopes_of_gradients() -> None:
         assert is_near(found, slopes, 1e-5) or is_near(found, again, 1e-3), (seed, text, found, slopes)
 
 
+def test_programs_of_infinities_in_a_choice_that_is_not_taken_make_no_nan() -> None:
+    for seed, text, x in programs(100):
+        function = f"{{M←⍟⍵ ⋄ (0<⌊/,⍵)¿((+/,{text}M) ⋄ +/,⍵)}}"
+        with np.errstate(all="ignore"):
+            assert np.array_equal(rho.grad(function)(np.zeros_like(x)), np.ones_like(x)), (seed, text)
+
+
 @pytest.mark.parametrize("tier", ["off", "always"])
 def test_a_gradient_has_the_same_bits_in_every_tier(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for _, text, x in programs(100):
