@@ -109,7 +109,9 @@ def tile_workers(
     connection: ClusterConnection, core: Core, files: Mapping[str, InputFile], outputs: Mapping[str, str], limit: int | None
 ) -> TileWorkers:  # fmt: skip
     """Home and the workers as devices that tiles are dealt to, with at most `limit` bytes of memory each, and the files that all
-    of them see.  `outputs`: the files of outputs, by name."""
+    of them see.  `outputs`: the files of outputs, by name.
+
+    Processes of one machine read as the quickest of them was measured to: others only made it longer."""
     from ...backend.cluster.client import commonly_visible
     from ...backend.cluster.worker import HERE
     from ...backend.io.external_arrays import stored_input
@@ -133,8 +135,12 @@ def tile_workers(
         granted = device.memory or (stored_plans.memory() if device.home else None)
         memory = min([bytes for bytes in (limit, granted) if bytes], default=None)
         planned = Device(DeviceId(name), "cpu", device.threads, memory, device.kind)
-        address = cluster.devices[name].address if name in cluster.devices else HERE
-        devices.append(TileDevice(planned, _tile_ns(device, profile, cluster.reading.get(address))))
+        member = cluster.devices.get(name)
+        machine = "" if member is None or member.is_here else member.machine
+        addresses = [HERE] if machine == "" else []
+        addresses += [one.address for one in cluster.members if ("" if one.is_here else one.machine) == machine]
+        tables = [cluster.reading[address] for address in addresses if address in cluster.reading]
+        devices.append(TileDevice(planned, _tile_ns(device, profile, min(tables, key=lambda one: one.ns[-1], default=None))))
     undivided = (files.keys() - same.keys()) | {name for name, folder in folders.items() if folder not in shared}
     return TileWorkers(connection, tuple(devices), same, frozenset(undivided))
 

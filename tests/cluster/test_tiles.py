@@ -107,6 +107,8 @@ def test_shares_are_printed_before_and_after_the_run(folder: Path, clusters: dic
     planned = dealt(SUM, folder, LIMIT, clusters[2])
     (step,) = passes_of(planned.plan)
     assert {str(one.device) for one in step.shares} == {"home", "w0", "w1"}
+    tiles = [one.stop - one.first for one in step.shares]
+    assert max(tiles) <= 2 * min(tiles), "processes of one machine that are alike have alike shares"
     head, *lines = stream_lines(planned)
     assert "in 1 pass of" in head and [line.split(":")[0].strip() for line in lines] == ["home", "w0", "w1"]
     ran = Session().run(planned)
