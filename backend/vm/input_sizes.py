@@ -8,6 +8,7 @@ file, which is trusted for checking a program but not for running it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -107,7 +108,7 @@ def _bind_inputs(
 def _try_bind(
     axis: _BoundAxis, sizes: dict[SizeVariable, int], origins: dict[SizeVariable, _BoundAxis], problems: list[Diagnostic]
 ) -> bool:
-    """Check the axis if its size is known; if one variable `n` is unknown and the size is `c×n + d`, solve for it.
+    """Check the axis if its size is known; if one variable is unknown and the size is linear in it, or grows with it, solve it.
 
     False if the axis cannot be used yet."""
     missing = [v for v in axis.size.variables() if v not in sizes]
@@ -121,9 +122,14 @@ def _try_bind(
     unknown = missing[0]
     at_zero, at_one, at_two = (axis.size.evaluate({**sizes, unknown: value}) for value in (0, 1, 2))
     step = at_one - at_zero
-    if step == 0 or at_two - at_one != step:
+    if step != 0 and at_two - at_one == step:
+        value, rest = divmod(axis.length - at_zero, step)
+    elif step > 0 and _grows(axis.size, unknown):
+        lengths = range(axis.length + 1)
+        value = bisect_left(lengths, axis.length, key=lambda n: axis.size.evaluate({**sizes, unknown: n}))
+        rest = axis.length - axis.size.evaluate({**sizes, unknown: value})
+    else:
         return False
-    value, rest = divmod(axis.length - at_zero, step)
     if rest or value < 0:
         message = f"axis {axis.axis} of {axis.name} is declared {axis.size}, which {axis.length} cannot be"
         problems.append(Diagnostic(Code.E706, message, axis.span))
@@ -131,6 +137,13 @@ def _try_bind(
     sizes[unknown] = value
     origins[unknown] = axis
     return True
+
+
+def _grows(size: Size, unknown: SizeVariable) -> bool:
+    """Is it a polynomial in which every term with this variable has a positive coefficient, as `a×a`?"""
+    terms = [(monomial, coefficient) for monomial, coefficient in size.terms if any(atom == unknown for atom, _ in monomial)]
+    plain = all(isinstance(atom, SizeVariable) for monomial, _ in size.terms for atom, _ in monomial)
+    return plain and all(coefficient > 0 for _, coefficient in terms)
 
 
 def _disagreement(axis: _BoundAxis, expected: int, origins: Mapping[SizeVariable, _BoundAxis]) -> Diagnostic:

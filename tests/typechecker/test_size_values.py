@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rho.backend.vm.input_sizes import bind_sizes
+from rho.lang.diagnostics.model import Refused
 from rho.lang.syntax.source import Source
 from rho.shell.pipeline import Session
 from rho.tests.harness.tiers import PLANS, agree
@@ -109,3 +111,24 @@ def test_a_definition_that_reads_a_size_is_checked_again_when_the_input_changes(
     for fact, codes in (("n ≥ 3", []), ("n ≥ 2", ["W310"]), ("n ≥ 3", []), ("n ≥ 1", ["W310"])):
         version = text.replace("n ≥ 3", fact)
         assert [d.code for d in checker.check(Source("<test>", version)).diagnostics] == codes
+
+
+GROWING = {
+    "a×a": lambda a, b: a * a, "a×a×a": lambda a, b: a**3, "(a×a)+a": lambda a, b: a * a + a,
+    "(b×a)+a×a": lambda a, b: b * a + a * a, "(2×a×a)+3×b": lambda a, b: 2 * a * a + 3 * b,
+    "(b×a×a)+1": lambda a, b: b * a * a + 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("size", GROWING)
+def test_a_length_that_grows_with_a_size_determines_it(size: str) -> None:
+    core = checked(f"input x : f64[{size}]\ninput z : f64[b]\noutput m ← a").core
+    lengths = {GROWING[size](a, 3): a for a in range(7)}
+    for length in range(max(lengths)):
+        try:
+            found = {variable.name: value for variable, value in bind_sizes(core, {"x": (length,), "z": (3,)}, {}).items()}
+        except Refused as refused:
+            assert length not in lengths and refused.diagnostics[0].code == "E706"
+            assert refused.diagnostics[0].message.endswith(f"which {length} cannot be")
+        else:
+            assert found == {"a": lengths[length], "b": 3}
