@@ -268,6 +268,7 @@ x⍳⌽y
 ⍋⌽i
 ⎕number T
 ⎕date D
+⎕time D
 (⎕date D[⍳9;])+⎕days ⍳9""".splitlines()
 
 PARTS = 4
