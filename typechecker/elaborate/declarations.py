@@ -156,6 +156,9 @@ def _check_column_format(ctx: Context, statement: program.InputDeclaration, type
     notes: tuple[str, ...] = ()
     if stated != expected:
         problem = f"`as` reads {expected} here, and `{statement.target.name}` is declared {show_type(type)}"
+    elif element.unit is None and any(ctx.builder.text(clause).endswith("⎕nat") for clause in statement.clauses):
+        problem = f"`⎕nat` is a missing date or time, and `{statement.target.name}` is declared {show_type(type)}"
+        notes = (_missing_that_fits(0, element.kind),)
     elif element.unit is not None and reading.missing not in (None, MISSING):
         problem, label = f"what stands for missing cells is not of type {stated}", f"declared {stated}"
         notes = (f"{stated} takes `missing ⎕nat`",)
