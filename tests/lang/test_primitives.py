@@ -33,7 +33,7 @@ GLYPHS_OF_THE_LANGUAGE = "+-×÷*⍟√⌊⌈|!○~∧∨⍲⍱<≤=≥>≠≡�
 WORDS = "bool u8 i32 i64 f32 f64 c64 c128 char use input param output schedule where"
 LIBRARY = (
     "erf erfc lgamma digamma expm1 log1p atan2 band bor bxor bnot shl shr shru fft ifft rfft irfft cholesky qr svd eigh det "
-    "slogdet number date text A D nan IO"
+    "slogdet number date time days duration regex text A D nan nat IO"
 )
 
 

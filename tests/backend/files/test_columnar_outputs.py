@@ -88,14 +88,14 @@ def test_equal_values_give_equal_files_however_rows_come(suffix: str, tmp_path: 
 def test_tables_of_text_dates_and_numbers(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     names = np.array([list("Ada "), list("Bób "), list("    ")], "U1")
-    days, moments = np.array([0, -1, 20_000]), np.array([0, 1, 1_700_000_000_000_000])
+    days, moments = np.array([0, -1, 20_000]), np.array([0, 1, 1_700_000_000_000_000_001])
     write_together([prepare_table(str(path), [
         ("name", names, CHAR, AS_WRITTEN), ("born", days, I64, ColumnFormat(CellFormat.DATE)), ("seen", moments, I64,
         ColumnFormat(CellFormat.TIME)),
         ("us", days, I64, ColumnFormat(CellFormat.DATE, "%m/%d/%Y")), ("n", np.arange(3, dtype=np.int32), I32, AS_WRITTEN),
     ], SPAN)])  # fmt: skip
     table = parquet.read_table(path)
-    assert [str(type) for type in table.schema.types] == ["string", "date32[day]", "timestamp[us, tz=UTC]", "string", "int32"]
+    assert [str(type) for type in table.schema.types] == ["string", "date32[day]", "timestamp[ns, tz=UTC]", "string", "int32"]
     assert table.column("name").to_pylist() == ["Ada", "Bób", ""]
     assert str(table.column("born")[1]) == "1969-12-31" and table.column("us").to_pylist()[0] == "01/01/1970"
     assert load(f"{path}:born", I64, 1, reading=ColumnFormat(CellFormat.DATE)).data == (0, -1, 20_000)

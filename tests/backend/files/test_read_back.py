@@ -36,7 +36,7 @@ TEXTS = [
 ]  # fmt: skip
 FORMATS = ["csv", "tsv", "npy", "parquet", "zarr.zip"]
 REFUSED = {
-    "has no columns, which a table cannot express", "axes, a table has two", "is complex, which no column of a parquet file is",
+    "has no columns, which a table cannot express", "axes, a table has two", "is complex, which no column of such a table is",
     "is text, a zarr array has numbers", "NUL", "not a character of UTF-8", "byte order mark", "holds the end of one",
 }  # fmt: skip
 """What outputs may be refused for."""
@@ -146,11 +146,11 @@ def test_columns_beside_each_other_are_read_back(format: str, tmp_path: Path) ->
 
 
 DAYS = np.array([(date(year, 3, 1) - date(1970, 1, 1)).days for year in (1, 9, 123, 1969, 1970, 2024, 9999)])
+MOMENTS = np.array([(date(year, 3, 1) - date(1970, 1, 1)).days for year in (1678, 1969, 1970, 2024, 2261)]) * 86_400_000_000_000
 READINGS = [
     (ColumnFormat(CellFormat.DATE), DAYS), (ColumnFormat(CellFormat.DATE, "%d.%m.%Y"), DAYS), (ColumnFormat(CellFormat.DATE,
     "%Y%%%j"), DAYS),
-    (ColumnFormat(CellFormat.TIME), DAYS * 86_400_000_000 + 1), (ColumnFormat(CellFormat.TIME, "%Y-%m-%d %H:%M:%S.%f"),
-    DAYS * 86_400_000_000 - 1),
+    (ColumnFormat(CellFormat.TIME), MOMENTS + 1), (ColumnFormat(CellFormat.TIME, "%Y-%m-%d %H:%M:%S.%f"), MOMENTS - 1000),
 ]  # fmt: skip
 
 
@@ -160,9 +160,8 @@ def test_dates_and_times_are_read_back(format: str, reading: ColumnFormat, value
     if format == "parquet":
         pytest.importorskip("pyarrow")
     path = str(tmp_path / f"t.{format}")
-    values = values[1:] if reading.form is CellFormat.TIME else values
     write_together([prepare_table(path, [("day", values, Kind.I64, reading)], SPAN)])
     assert _read(f"{path}:day", Kind.I64, 1, reading).tolist() == values.tolist()
-    for beyond in (-(2**63), 2**63 - 1, -(10**17 * 9)):
+    for beyond in (2**63 - 1, -(10**17 * 9)) if reading.form is CellFormat.DATE else ():
         with pytest.raises(RhoError, match="which is not a date of the years 1 to 9999"):
             prepare_table(path, [("day", np.array([0, beyond]), Kind.I64, reading)], SPAN)

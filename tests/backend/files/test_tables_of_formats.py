@@ -76,7 +76,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> str:
             book = openpyxl.Workbook()
             book.active.append([*rows[0]])
             for row in rows:
-                book.active.append([*row.values()])
+                book.active.append([min(item, 2**53) if isinstance(item, int) else item for item in row.values()])  # its digits
             book.save(path)
     return ""
 
@@ -86,7 +86,7 @@ def test_columns_of_every_kind(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"t{suffix}"
     before = write(path, ROWS)
     np.testing.assert_array_equal(read(path, f"{before}price", Kind.F64, ColumnFormat(missing=np.nan)), [1.5, np.nan, 3, -2.25])
-    units = [3, 4, 2**60, 0]
+    units = [3, 4, 2**53 if suffix == ".xlsx" else 2**60, 0]
     assert read(path, f"{before}units", Kind.I64).tolist() == units
     missing = ColumnFormat(missing="?")
     assert texts(read(path, f"{before}shop", Kind.CHAR, missing))[:3] == ["Ulm", "?", "Kiel é"]
@@ -226,7 +226,7 @@ def test_formulas_and_errors_of_excel(tmp_path: Path) -> None:
     assert "a formula without a value in cell A4 of sheet `Sheet`: =A2+1" in refusal(path, "a", Kind.I64, ColumnFormat(missing=0))
     assert read(path, "b", Kind.I64, ColumnFormat(missing=0)).tolist() == [2, 0, 3]
     assert "the error #DIV/0! in cell C4" in refusal(path, "c", Kind.F64, ColumnFormat(missing=0))
-    assert read(path, "more!a", Kind.I64, TIME).tolist() == [1704456000000000]
+    assert read(path, "more!a", Kind.I64, TIME).tolist() == [1704456000000000000]
 
 
 def test_datasets_of_hdf5(tmp_path: Path) -> None:
