@@ -38,7 +38,9 @@ from .catalogue import CatalogueEntry
 # They are the type trees of the language, with `_` as a wildcard.  `perm<n>` is a vector of `perm<n>` elements here, so that it
 # can be compared with `i64[n]`.
 
-ELEMENTS: Final = ("bool", "u8", "i32", "i64", "f32", "f64", "c64", "c128", "char")
+_UNORDERED: Final = ("char", "date", "time", "days", "duration")
+"""What no other element type widens to."""
+ELEMENTS: Final = ("bool", "u8", "i32", "i64", "f32", "f64", "c64", "c128", *_UNORDERED)
 _FOREIGN_NAMES: Final = {
     "float": "f64", "double": "f64", "real": "f64", "number": "f64", "num": "f64", "int": "i64", "integer": "i64",
     "string": "char[n]",
@@ -142,7 +144,7 @@ _CLASSES: Final = {
     "num": frozenset({"bool", "u8", "i32", "i64", "f32", "f64", "c64", "c128", "idx", "int", "perm"}),
     "real": frozenset({"bool", "u8", "i32", "i64", "f32", "f64", "idx", "int", "perm"}),
     "int": frozenset({"bool", "u8", "i32", "i64", "idx", "int", "perm"}),
-    "ord": frozenset({"bool", "u8", "i32", "i64", "f32", "f64", "char", "idx", "int", "perm"}),
+    "ord": frozenset({"bool", "u8", "i32", "i64", "f32", "f64", *_UNORDERED, "idx", "int", "perm"}),
 }
 
 _Size: TypeAlias = SizeExpression | BoundedSize
@@ -269,7 +271,7 @@ def _match_elements(query: ElementName, candidate: ElementName, state: MatchStat
 def _is_narrower(narrow: str, wide: str) -> bool:
     """Can an element of the `narrow` type be converted to the `wide` one without loss?"""
     order = {**_ORDER, "f32": 4, "c64": 6, "perm": 2.3, "idx": 2.5, "int": 2.7, "size": 2.7}
-    if "char" in (narrow, wide):
+    if narrow in _UNORDERED or wide in _UNORDERED:
         return False
     if wide in ("idx", "perm", "int", "size"):
         return (narrow, wide) in (("perm", "idx"), ("idx", "int"), ("idx", "size"))

@@ -290,7 +290,7 @@ def test_lines_of_a_log_by_a_regular_expression(tmp_path: Path) -> None:
 
     draw = draws()
     lines = [
-        f"2024-0{draw.integers(1, 10)}-12 GET /p{draw.integers(30)} {draw.choice([200, 404, 500])} {draw.integers(900)} ms"
+        f"2024-0{draw.integers(1, 10)}-12 GET /p{draw.integers(30)} {draw.choice([200, 404, 500])} {draw.integers(10, 900)} ms"
         for _ in range(50)
     ]
     text = """use text

@@ -9,7 +9,7 @@ import pytest
 from .conftest import Rho
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-NAMES = sorted(path.name for path in EXAMPLES.glob("*.rho"))
+NAMES = sorted(path.name for path in EXAMPLES.glob("*.rho") if path.name != "digits_step.rho")  # whose inputs have no files
 
 
 @pytest.mark.parametrize("name", NAMES)

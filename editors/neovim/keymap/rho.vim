@@ -100,6 +100,7 @@ loadkeymap
 `rho	⍴
 `not	~
 `nor	⍱
+`nat	⎕nat
 `nan	⎕nan
 `mix	↑
 `min	⌊
@@ -117,6 +118,7 @@ loadkeymap
 `and	∧
 `add	+
 `abs	<Bar>
+`time	⎕time
 `text	⎕text
 `take	↑
 `sqrt	√
@@ -148,6 +150,7 @@ loadkeymap
 `each	¨
 `drop	↓
 `deal	?
+`days	⎕days
 `date	⎕date
 `ceil	⌈
 `bxor	⎕bxor
@@ -170,6 +173,7 @@ loadkeymap
 `slash	/
 `shape	⍴
 `right	⊢
+`regex	⎕regex
 `ravel	,
 `quote	'
 `power	*
@@ -250,6 +254,7 @@ loadkeymap
 `multiply	×
 `infinity	∞
 `gradient	∂
+`duration	⎕duration
 `disclose	⊃
 `compress	/
 `cholesky	⎕cholesky

@@ -112,6 +112,7 @@ syntax match rhoFunction /`bor/
 syntax match rhoFunction /`and/
 syntax match rhoFunction /`add/
 syntax match rhoFunction /`abs/
+syntax match rhoFunction /`time/
 syntax match rhoFunction /`text/
 syntax match rhoFunction /`take/
 syntax match rhoFunction /`sqrt/
@@ -132,6 +133,7 @@ syntax match rhoFunction /`erfc/
 syntax match rhoFunction /`eigh/
 syntax match rhoFunction /`drop/
 syntax match rhoFunction /`deal/
+syntax match rhoFunction /`days/
 syntax match rhoFunction /`date/
 syntax match rhoFunction /`ceil/
 syntax match rhoFunction /`bxor/
@@ -150,6 +152,7 @@ syntax match rhoFunction /`squad/
 syntax match rhoFunction /`solve/
 syntax match rhoFunction /`shape/
 syntax match rhoFunction /`right/
+syntax match rhoFunction /`regex/
 syntax match rhoFunction /`ravel/
 syntax match rhoFunction /`power/
 syntax match rhoFunction /`minus/
@@ -205,6 +208,7 @@ syntax match rhoFunction /`subtract/
 syntax match rhoFunction /`notmatch/
 syntax match rhoFunction /`notequal/
 syntax match rhoFunction /`multiply/
+syntax match rhoFunction /`duration/
 syntax match rhoFunction /`disclose/
 syntax match rhoFunction /`compress/
 syntax match rhoFunction /`cholesky/
