@@ -205,7 +205,8 @@ def promote(a: Element, b: Element) -> Element | None:
             for e, h in ((a, high1), (b, high2))
         ]
         if tops[0] is not None and tops[1] is not None:
-            most = maximum(tops[0], tops[1])
+            top = maximum(tops[0], tops[1])
+            most = top if top.is_simple() else None
     return _without_idle_range(Element(kind, low, high, None, weak, most))
 
 

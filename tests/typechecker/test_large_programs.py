@@ -41,6 +41,10 @@ GROWING = {
     "nested quotients": (["n ← ≢x", *["n ← ⌊(n×n)÷1+n"] * 40], None),
     "nested extremes": (["n ← ≢x", "m ← 1", *["n ← (n×m)⌈m+n", "m ← n⌊m+1"] * 40], None),
     "squares": (["n ← ≢x", *["n ← n×n"] * 40], None),
+    "powers": (["n ← ≢x", *["n ← n*2"] * 40], None),
+    "powers of bounded exponents": (["n ← ≢x", *["n ← n×2*3⌊n"] * 40], None),
+    "products of arms": (["n ← ≢x", *["n ← {⍵>3 : ⍵×⍵ ⋄ 1+⍵} n"] * 40], None),
+    "products of counts": (["y ← +/x>0", *["y ← y×y+1"] * 40], None),
     "squares of numbers": (["n ← 10", *["n ← n×n"] * 40], "E330"),
     "masks of masks": (["y ← x", *["y ← y,(y>0)⌿y"] * 30], None),
 }

@@ -186,6 +186,8 @@ def _range(
                 low, high = 0, None if high1 is None else high1 - 1
                 if high1 is None and top1 is not None:
                     most, symbolic = top1 - 1, True
+    if most is not None and not most.is_simple():
+        most = None
     if function == "mul" and (is_boolean(x) or is_boolean(y)):
         pass  # the result is an item or 0
     elif function in ("add", "sub", "mul") and (low is None or (high is None and not (symbolic and most is not None))):
