@@ -43,7 +43,8 @@ LONG = (
     "tests/interrupts/", "tests/faults/", "tests/soak/", "tests/streams/", "tests/cluster/", "tests/jupyter/", "tests/native/",
     "tests/devices/", "tests/library/test_daily_tasks.py",
     "tests/shell/test_urls.py", "tests/shell/test_documented_commands.py", "tests/shell/test_fronts.py",
-    "tests/shell/test_devices_of_programs.py", "tests/backend/test_memory.py", "tests/backend/test_resident.py",
+    "tests/shell/test_devices_of_programs.py", "tests/shell/test_browser.py",
+    "tests/backend/test_memory.py", "tests/backend/test_resident.py",
     "tests/kernels/test_linked_library.py", "tests/kernels/test_registers.py", "tests/kernels/test_guarded.py",
     "tests/schedule/test_large.py", "tests/schedule/test_fewer_devices.py", "tests/typechecker/test_large_programs.py",
 )  # fmt: skip

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from share import is_drawn
 
 from rho.lang.bind.statement_dependencies import StatementKind, statements_of
 from rho.lang.diagnostics.model import Code, Severity
@@ -33,10 +34,16 @@ DOCUMENTS = [path for pattern in PATTERNS for path in sorted(ROOT.glob(pattern))
 """`docs/stdlib.md` is made from `stdlib/*.rho`, which a test compares."""
 
 
+LONG = ("stdlib", "models")
+"""Documents whose examples take tenths of seconds: a run draws a third of them."""
+
+
 def cases() -> Iterator[object]:
     for path in DOCUMENTS:
         text = path.read_text(encoding="utf-8")
         for case in markdown_cases(text) if path.suffix == ".md" else rho_cases(text):
+            if {path.parent.name, path.stem} & {*LONG} and not is_drawn(f"{path.name}:{case.line}", 3):
+                continue
             yield pytest.param(path, text, case, id=f"{path.relative_to(ROOT)}:{case.line}")
 
 

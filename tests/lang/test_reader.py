@@ -94,7 +94,7 @@ def test_every_prefix_of_every_example(path: Path) -> None:
         for end in share(range(len(piece.text) + 1), seed=piece.start):
             prefix = piece.text[:end]
             assert "".join(leaves(read(prefix).tokens, prefix, 0, end)) == prefix
-    for end in share(range(len(text) + 1), seed=len(text)):
+    for end in share(share(range(len(text) + 1), seed=len(text))):
         hold(text[:end])
 
 

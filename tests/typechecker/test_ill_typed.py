@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
-from share import share
+from share import SHARE
 
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
@@ -61,13 +61,13 @@ def mutants() -> list[Mutant]:
 
 
 def test_there_are_many() -> None:
-    assert len(mutants()) >= 400
-    assert {what for *_, what in mutants()} == {"one more cell", "one more axis", "another element", "one more read"}
+    assert len(mutants()) >= (400 if SHARE >= 1 else 1)
+    assert SHARE < 1 or {what for *_, what in mutants()} == {"one more cell", "one more axis", "another element", "one more read"}
 
 
-@pytest.mark.parametrize("part", share(range(100), seed=2))
+@pytest.mark.parametrize("part", range(10))
 def test_a_broken_signature_is_refused_where_it_is_broken(part: int) -> None:
-    for text, start, end, what in mutants()[part::100]:
+    for text, start, end, what in mutants()[part::10]:
         errors = [d for d in check(Source("<test>", text), load_module=load).diagnostics if d.is_error]
         assert errors, f"{what}: {text[start:end]} in\n{text}"
         spans = [span for d in errors for span in (d.span, *[label.span for label in d.labels])]

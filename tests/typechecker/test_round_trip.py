@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from documents import programs_of
-from share import share
+from share import SHARE, share
 
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import CheckResult, check
@@ -88,7 +88,7 @@ def _definition(text: str, name: str) -> tuple[str, str] | None:
 def inferred() -> list[tuple[str, str, str, str]]:
     """(what is before the definition, the definition, its name, an inferred signature)"""
     found: dict[tuple[str, str, str, str], None] = {}
-    for text in dict.fromkeys(_texts()):
+    for text in share(list(dict.fromkeys(_texts())), seed=14):
         result = _checked(text)
         for name, lines in ({} if result is None else result.signatures()).items():
             parts = _definition(text, name)
@@ -102,12 +102,12 @@ def inferred() -> list[tuple[str, str, str, str]]:
 
 
 def test_there_are_many() -> None:
-    assert len(inferred()) >= 150
+    assert len(inferred()) >= (150 if SHARE >= 1 else 1)
 
 
-@pytest.mark.parametrize("at", share(range(150), seed=14))
+@pytest.mark.parametrize("at", range(10))
 def test_an_inferred_signature_can_be_pasted_back(at: int) -> None:
-    for head, definition, name, line in inferred()[at::150]:
+    for head, definition, name, line in inferred()[at::10]:
         result = check(Source("<test>", f"{head}{line}\n{definition}"), load_module=load)
         errors = [f"{d.code} {d.message}" for d in result.diagnostics if d.is_error and d.span.start >= len(head)]
         assert errors == [], line
