@@ -96,3 +96,4 @@ def test_texts_of_times_are_read_to_the_nanosecond() -> None:
         text = str(moment[0])
         assert same(rho.eval(f"⎕time '{text}'"), moment.reshape(())), text
     assert same(rho.eval("⎕time '1970-01-01T01:00+01:00'"), np.array(0).view("M8[ns]"))
+    assert same(rho.eval("2⍴⎕nat"), np.array(["NaT", "NaT"], "M8[D]"))

@@ -183,7 +183,7 @@ def _missing_that_fits(missing: int | float | str, kind: Kind) -> str:
 
 
 _READ_AS = {CellFormat.DATE: "date", CellFormat.TIME: "time", CellFormat.PRESENT: "bool"}
-_CELL_FORMATS = {Unit.DATE: CellFormat.DATE, Unit.TIME: CellFormat.TIME}
+_CELL_FORMATS = {Unit.DATE: CellFormat.DATE, Unit.TIME: CellFormat.TIME, Unit.MISSING: CellFormat.DATE}
 
 
 def _fits_kind(missing: int | float | str, kind: Kind) -> bool:
