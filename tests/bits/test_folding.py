@@ -32,7 +32,7 @@ _SIZED = frozenset("⍳⍸⍴↑↓↕?/⌿\\⍀")  # a large number is a large 
 
 def _cases() -> Iterator[tuple[str, str]]:
     for row in PRIMITIVES:
-        if row.role is GlyphRole.FUNCTION and row.glyph not in _SIZED:
+        if row.role is GlyphRole.FUNCTION and row.glyph not in {*_SIZED, "⎕regex"}:  # whose value is a tuple
             if row.monadic is not None:
                 yield row.glyph, ""
             if row.dyadic is not None:
