@@ -58,7 +58,7 @@ def test_they_are_within_the_units_that_are_promised(exponent: str, dtype: type)
             exact = mpmath.mpf(item) ** power
             if abs(exact) > float(limits.max) * (1 - 3 * float(limits.eps)):
                 continue
-            unit = float(np.spacing(dtype(min(abs(exact), limits.max / 2))))
+            unit = float(np.spacing(dtype(min(abs(exact), float(limits.max) * (1 - float(limits.eps))))))
             unit = max(unit, float(limits.smallest_subnormal))
             assert abs(mpmath.mpf(value) - exact) <= UNITS.get(exponent, 0.8) * unit, (item, value, SEED)
 

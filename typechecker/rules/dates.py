@@ -97,15 +97,15 @@ def _arithmetic(b: Builder, x: Operand, y: Operand, span: Span) -> Value | None:
     agree, unit = common_unit(first, second)
     match b.glyph:
         case "+" if _is_shift(first, second):
-            return with_unit(b, _sum(b, x, y, span), first)
+            return with_unit(b, _exact(b, "add", x, y, span), first)
         case "+" if _is_shift(second, first):
-            return with_unit(b, _sum(b, x, y, span), second)
+            return with_unit(b, _exact(b, "add", x, y, span), second)
         case "+" if agree and unit is not None and not unit.is_point:
-            return with_unit(b, _sum(b, x, y, span), unit)
+            return with_unit(b, _exact(b, "add", x, y, span), unit)
         case "-" if _is_shift(first, second):
-            return with_unit(b, _difference(b, x, y, span), first)
+            return with_unit(b, _exact(b, "sub", x, y, span), first)
         case "-" if agree and unit is not None:
-            return with_unit(b, _difference(b, x, y, span), _DIFFERENCE[unit] if unit.is_point else unit)
+            return with_unit(b, _exact(b, "sub", x, y, span), _DIFFERENCE[unit] if unit.is_point else unit)
         case "×" if _counts(x, y) or _counts(y, x):
             return with_unit(b, _product(b, x, y, span), first or second)
         case "÷" if agree and unit is not None and not unit.is_point:
@@ -133,20 +133,13 @@ def _counts(x: Operand, y: Operand) -> bool:
 # ---------------------------------------------------------------------------------------------------- arithmetic
 
 
-def _sum(b: Builder, x: Operand, y: Operand, span: Span) -> Operand:
+def _exact(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
+    """The sum or difference; missing where its sign differs from those of x and of what is added to it."""
     p, q = _unfolded(x), _unfolded(y)
-    total = b.scalar("add", (p, q), _INTEGER, span)
-    wrapped = b.scalar("band", [b.scalar("bxor", (p, total), _INTEGER, span), b.scalar("bxor", (q, total), _INTEGER, span)],
-                       _INTEGER, span)  # fmt: skip
-    return _or_missing(b, total, (x, y), _is_negative(b, wrapped, span), span)
-
-
-def _difference(b: Builder, x: Operand, y: Operand, span: Span) -> Operand:
-    p, q = _unfolded(x), _unfolded(y)
-    rest = b.scalar("sub", (p, q), _INTEGER, span)
-    wrapped = b.scalar("band", [b.scalar("bxor", (p, q), _INTEGER, span), b.scalar("bxor", (p, rest), _INTEGER, span)],
-                       _INTEGER, span)  # fmt: skip
-    return _or_missing(b, rest, (x, y), _is_negative(b, wrapped, span), span)
+    result = b.scalar(function, (p, q), _INTEGER, span)
+    added = q if function == "add" else b.scalar("bnot", (q,), _INTEGER, span)
+    signs = [b.scalar("bxor", (operand, result), _INTEGER, span) for operand in (p, added)]
+    return _or_missing(b, result, (x, y), _is_negative(b, b.scalar("band", signs, _INTEGER, span), span), span)
 
 
 def _product(b: Builder, x: Operand, y: Operand, span: Span) -> Operand:
