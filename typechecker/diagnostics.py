@@ -90,6 +90,11 @@ class SourceNames:
         """The program's text at a span; empty if its source is unknown."""
         return next((source.text[span.start : span.end] for source in self.sources if source.name == span.file), "")
 
+    def comment(self, span: Span) -> str:
+        """The comment at the end of the line of a span; empty if there is none."""
+        text = next((source.text for source in self.sources if source.name == span.file), "")
+        return text[span.end :].partition("\n")[0].partition("⍝")[2].strip()
+
 
 # ---------------------------------------------------------------------------------------------------- types as text
 #

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from enum import Enum, StrEnum
 from typing import Self
 
-from ..support.records import dataclass
+from ..support.records import dataclass, replace
 from ..syntax.source import Source, Span
 
 # ---------------------------------------------------------------------------------------------------- pages
@@ -276,7 +276,12 @@ class Refused(RhoError):
 
 
 class RunFailed(RhoError):
-    """The program failed while running (exit code 1): E3xx index or E7xx value checks, files, memory."""
+    """The program failed while running (exit code 1): E3xx index or E7xx value checks, files, memory.
+
+    A check of the library's text that fails says what its comment says."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source] | None = None) -> None:
+        super().__init__([replace(d, message=d.span.failure) if d.span.failure else d for d in diagnostics], sources)
 
 
 @contextmanager

@@ -52,6 +52,29 @@ class Span:
         """A copy that does not move with its statement."""
         return self
 
+    @property
+    def failure(self) -> str:
+        """What it means that a check at this span fails; empty if nothing says it."""
+        return ""
+
+
+class LibraryCheckSpan(Span):
+    """The span of a call into the library, for a check in the library's text whose comment says what its failure means."""
+
+    __slots__ = ("_failure",)
+    _failure: str
+
+    def __init__(self, call: Span, failure: str) -> None:
+        super().__init__(call.file, call.start, call.end)
+        object.__setattr__(self, "_failure", failure)
+
+    @property
+    def failure(self) -> str:
+        return self._failure
+
+    def __reduce__(self) -> tuple[type[LibraryCheckSpan], tuple[Span, str]]:
+        return LibraryCheckSpan, (Span(self.file, self.start, self.end), self._failure)
+
 
 class StatementPosition:
     """The offset of a statement in the current version of its file; updated when the statement moves."""

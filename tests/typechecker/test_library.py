@@ -10,6 +10,7 @@ import pytest
 import rho
 from rho.lang.syntax.source import Source
 from rho.shell.pipeline import Session
+from rho.tests.harness.share import half
 from rho.typechecker.signatures import check_definition
 
 LIBRARY = sorted((Path(rho.__file__).parent / "stdlib").glob("*.rho"))
@@ -36,3 +37,35 @@ def test_a_program_checks_what_it_reaches_of_the_library(monkeypatch: pytest.Mon
     )
     result = rho.eval("use set\nset.size 3 1 3")
     assert result == 2 and checked == ["size"]
+
+
+SIZED_BY_DATA = (
+    "x[right]", "x[left]", "(x>1)⌿x", "x,(x>1)⌿x", "∪x", "(+/x>0)↑x", "1↓x[right]", "(x>1)⌿x[⍋x]", "y[1↓left],x", "2↓⌽y[left]",
+)  # fmt: skip
+UNARY = [
+    f"{path.stem}.{name}"
+    for path in LIBRARY
+    for name in re.findall(r"^(\w+) : (?:T|f64)\[n(?: \.\.s)?\] → (?!.*where)[^→]*$", path.read_text(encoding="utf-8"), re.M)
+]
+
+
+@pytest.mark.parametrize("argument", SIZED_BY_DATA)
+def test_calls_on_arrays_whose_lengths_the_run_knows_report_nothing(argument: str) -> None:
+    """What a definition proved for all lengths is not refused for the formula of a join's, a mask's or a sum's length."""
+    assert len(UNARY) >= 25
+    uses = "".join(f"use {path.stem}\n" for path in LIBRARY if any(name.startswith(f"{path.stem}.") for name in UNARY))
+    given = "input a : i64[n] where n ≥ 1\ninput b : i64[m] where m ≥ 1\ninput x : f64[m]\ninput y : f64[n]\n"
+    calls = [f"v{at} ← {name} w\n" for at, name in enumerate(half(UNARY, argument))]
+    text = f"{uses}{given}(left right) ← a table.inner b\nw ← {argument.replace('x[left]', 'y[left]')}\n{''.join(calls)}"
+    assert not [(one.code, one.message) for one in Session().check(Source("<test>", f"use table\n{text}")).diagnostics], text
+
+
+def test_groups_of_rows_of_text_that_a_join_gives() -> None:
+    text = "use table\nuse set\ninput a : i64[n]\ninput b : i64[m]\ninput c : char[m w]\n(left right) ← a table.inner b\n"
+    result = Session().check(Source("<test>", text + "(keys code) ← set.classes c[right;]\n(≢keys)+⌸(code ⋄ 1)"))
+    assert result.diagnostics == ()
+
+
+def test_a_call_that_fails_shows_no_text_of_the_library() -> None:
+    result = Session().check(Source("<test>", "use stats\ninput x : f64[n]\nstats.median¨x\n1 stats.quantile 'a'"))
+    assert result.diagnostics and all(one.span.file == "<test>" for one in result.diagnostics)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label
 from ...lang.support.records import dataclass, field, replace
-from ...lang.syntax.source import Span
+from ...lang.syntax.source import LibraryCheckSpan, Span
 from ..diagnostics import DiagnosticSink, SourceNames, show_type
 from ..elements import ArrayType, Element, Kind, integer_range, narrowed, ranged, surely_unwrapped
 from ..frame_agreement import principal_frame
@@ -213,8 +213,14 @@ class Builder(Conversions):
         value = ValueId(self.next_id)
         self.next_id += 1
         self.types[value] = type
-        self.spans[value] = span
+        self.spans[value] = self._of_program(span)
         return value
+
+    def _of_program(self, span: Span) -> Span:
+        """The span of the program's call for one in the library, with what a comment on its line says of a failure."""
+        call = self.sink.outside(span)
+        failure = "" if call is span else self.source_names.comment(span)
+        return LibraryCheckSpan(call, failure) if failure else call
 
     @property
     def next_value(self) -> ValueId:

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import TypeAlias
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import replace
@@ -177,31 +178,76 @@ def _call_cells(
     facts = _facts(ctx, function, bindings, span)
     if facts is None:
         return ctx.builder.poison(span)
-    first, promised = ctx.builder.next_value, declared_usages(ctx, function.signature, converted, bindings)
+    builder = ctx.builder
+    first, promised = builder.next_value, declared_usages(ctx, function.signature, converted, bindings)
     with _body(ctx, function, facts):
-        result = _repeated(ctx, function, bindings, converted, span)
-        if isinstance(function.body, OpaqueFunction):
-            result = _any_result(ctx, function.signature.result, bindings)
-        elif result is None:
-            left = converted[0] if len(converted) == 2 else None
-            result = ctx.call(_with_sizes(ctx, function, bindings), left, converted[-1], span)
-        if is_poisoned(result):
-            return ctx.builder.poison(span)
-        _open_shapes(function.signature.result, result, bindings)
-        declared_at = function.signature.result.span if function.outer is None else function.body.span
-        if function.outer is not None and not unify.bind_result(ctx, function.signature.result, result, bindings, declared_at):
-            return ctx.builder.poison(span)
-        expected = instantiate(ctx, function.signature.result, bindings, result)
-        if expected is None:
-            return ctx.builder.poison(span)
-        conformed = unify.conform(ctx, result, expected, declared_at, f"the result of `{function.name}`")
-    if is_poisoned(conformed):
-        return conformed
-    conformed = _with_declared_sizes(ctx, conformed, expected, span)
+        conformed = _result(ctx, function, bindings, converted, span)
+    if conformed is None:
+        return builder.poison(span)
+    value, expected = conformed
+    if is_poisoned(value):
+        return value
+    value = _with_declared_sizes(ctx, value, expected, span)
     if promised:
-        results = tuple([x.value for x in leaves(conformed)])
-        ctx.builder.constraints.declared_usages.append(CoreCall(span, first, ctx.builder.next_value, results, promised))
-    return _as_declared(conformed, expected)
+        results = tuple([x.value for x in leaves(value)])
+        builder.constraints.declared_usages.append(CoreCall(span, first, builder.next_value, results, promised))
+    return _as_declared(value, expected)
+
+
+_Conformed: TypeAlias = "tuple[Value, DeclaredType] | None"
+"""A result and its declared type; None after an error."""
+
+
+def _result(ctx: Context, function: SignedFunction, bindings: Bindings, args: Sequence[Value], span: Span) -> _Conformed:
+    """The result of the body, conformed to its declared type.
+
+    Rules may not prove of the sizes of a call what they proved for all sizes: where elaborating the body for the call reports
+    anything, the ops of the body as it was proved are repeated instead."""
+    builder, opened = ctx.builder, (dict(bindings.sizes), dict(bindings.opened))
+    result = _repeated(ctx, function, bindings, args, span)
+    if result is None:
+        mark, shared, usages = builder.mark(), builder.sizes.scope(), len(builder.constraints.declared_usages)
+        outcome = _elaborated(ctx, function, bindings, args, span)
+        if len(builder.sink.diagnostics) == mark[0] or _repeatable_body(ctx, function, bindings) is None:
+            return outcome
+        builder.rollback(mark)
+        builder.sizes.leave(shared)
+        del builder.constraints.declared_usages[usages:]
+        bindings.sizes, bindings.opened = opened
+        result = _repeated(ctx, function, bindings, args, span)
+        assert result is not None
+    proof = builder.constraints.proof
+    builder.constraints.proof = Proof.RULES if proof is Proof.NONE else proof
+    try:
+        return _conformed(ctx, function, bindings, result, span)
+    finally:
+        builder.constraints.proof = proof
+
+
+def _elaborated(ctx: Context, function: SignedFunction, bindings: Bindings, args: Sequence[Value], span: Span) -> _Conformed:
+    """The result of the body elaborated for this call, conformed."""
+    if isinstance(function.body, OpaqueFunction):
+        result = _any_result(ctx, function.signature.result, bindings)
+    else:
+        result = ctx.call(_with_sizes(ctx, function, bindings), args[0] if len(args) == 2 else None, args[-1], span)
+    return None if is_poisoned(result) else _conformed(ctx, function, bindings, result, span)
+
+
+def _conformed(ctx: Context, function: SignedFunction, bindings: Bindings, result: Value, span: Span) -> _Conformed:
+    """A result of the body, conformed to its declared type."""
+    declared = function.signature.result
+    declared_at = declared.span if function.outer is None else function.body.span
+    _open_shapes(declared, result, bindings)
+    ctx.builder.sink.calls.append(span)
+    try:
+        if function.outer is not None and not unify.bind_result(ctx, declared, result, bindings, declared_at):
+            return None
+        expected = instantiate(ctx, declared, bindings, result)
+        if expected is None:
+            return None
+        return unify.conform(ctx, result, expected, declared_at, f"the result of `{function.name}`"), expected
+    finally:
+        ctx.builder.sink.calls.pop()
 
 
 def _with_sizes(ctx: Context, function: SignedFunction, bindings: Bindings) -> FunctionValue:
@@ -254,17 +300,12 @@ _OPS_A_NODE = 4
 
 def _repeated(ctx: Context, function: SignedFunction, bindings: Bindings, arguments: Sequence[Value], span: Span) -> Value | None:
     """The result of a call by the ops of the body as it was elaborated before; None if it has to be elaborated for this call."""
-    if function.signature.operands or function.outer is not None:
-        return None
     instance = bindings.instance()
     if instance not in function.bodies:
         function.bodies[instance] = None
         return None
-    body = function.bodies[instance]
+    body = _repeatable_body(ctx, function, bindings)
     if body is None:
-        function.bodies[instance] = _UNUSABLE
-        function.bodies[instance] = body = ctx.elaborated_body(ctx, function, instance) or _UNUSABLE
-    if body is _UNUSABLE or any(bindings.size(name) is None for name in body.sizes):
         return None
     sizes = {size: known for name, size in body.sizes.items() if (known := bindings.size(name)) is not None}
     for name, shape in body.shapes.items():
@@ -283,6 +324,18 @@ def _repeated(ctx: Context, function: SignedFunction, bindings: Bindings, argume
         ctx.mentions.setdefault(cloner.value(value), []).extend(spans)
     builder.constraints.declared_usages += [call for usage in body.usages if (call := cloner.usage(usage)) is not None]
     return rebuild(body.result, [Operand(cloner.value(x.value), cloner.type(x.type)) for x in leaves(body.result)])
+
+
+def _repeatable_body(ctx: Context, function: SignedFunction, bindings: Bindings) -> ElaboratedBody | None:
+    """The body as proved for the ranks and kinds of a call and all sizes; None if calls cannot repeat it."""
+    if function.signature.operands or function.outer is not None:
+        return None
+    instance = bindings.instance()
+    body = function.bodies.get(instance)
+    if body is None:
+        function.bodies[instance] = _UNUSABLE
+        function.bodies[instance] = body = ctx.elaborated_body(ctx, function, instance) or _UNUSABLE
+    return None if body is _UNUSABLE or any(bindings.size(name) is None for name in body.sizes) else body
 
 
 class _BodyCloner(Cloner):

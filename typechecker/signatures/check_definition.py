@@ -176,6 +176,7 @@ def elaborated_body(ctx: Context, function: SignedFunction, instance: SignatureI
     before, builder.constraints = builder.constraints, Constraints()
     try:
         with ctx.speculate(NamingMode.CONTINUE):
+            builder.sink.calls.clear()  # other calls repeat it
             return _check_speculatively(ctx, function, instance)[2]
     finally:
         builder.constraints = before
