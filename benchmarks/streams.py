@@ -113,7 +113,7 @@ def _rho(case: Case, folder: Path, limit: int) -> tuple[Callable[[], Any], dict[
     from rho.backend.io.writing import prepare_values, write_together
     from rho.lang.syntax.source import Source, Span
     from rho.shell.execution.run_request import Limits, RunRequest
-    from rho.shell.execution.streaming import passes_of, predicted_seconds
+    from rho.shell.execution.streaming import passes_of, plans_of, predicted_seconds
     from rho.shell.pipeline import Session
 
     session = Session()
@@ -122,8 +122,7 @@ def _rho(case: Case, folder: Path, limit: int) -> tuple[Callable[[], Any], dict[
     outputs = {"z": str(folder / "rho.npy")} if case.writes else {}
     loaded = session.load(checked, RunRequest(inputs, {}, outputs, Limits(limit)))
     assert loaded.plan.stores, f"{case.name} is run in tiles"
-    stages = () if loaded.staged is None else loaded.staged.stages
-    steps = [step for plan in (*(stage.plan for stage in stages), loaded.plan) for step in passes_of(plan)]
+    steps = [step for plan in plans_of(loaded) for step in passes_of(plan)]
 
     def run() -> None:
         outcome, span = Session().run(loaded), Span("benchmark.rho", 0, 0)

@@ -17,13 +17,12 @@ from ..lang.syntax.source import Source
 from ..typechecker.check import Checker, check as check_program
 from .execution.modules import ModuleLoader
 from .execution.params import UNRESTRICTED, Permissions, param_values_of
-from .execution.stored_plans import cores
-from .pipeline_types import Checked, Engine, LoadedProgram, PlanDetail, StagedPlan, Strictness
+from .execution.stored_plans import cores, stored_streaming_plan
+from .pipeline_types import Checked, LoadedProgram, PlanDetail, Strictness
 
 if TYPE_CHECKING:
     from ..backend.graph.bind_sizes import BoundGraph
     from ..backend.schedule.plan.plan import ExecutionPlan, PlannedFile
-    from ..backend.schedule.streams.stream_planning import Scratch, Streaming
     from ..backend.vm.run_state import Observer
     from ..lang.foreign.equivalence_domains import FactQuery
     from ..typechecker.core.blocks import Core
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from .execution.outcome import Outcome
     from .execution.run_request import RunRequest
     from .execution.scheduling import Scheduling
-    from .pipeline_types import TileWorkers
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -104,44 +102,27 @@ class Session:
         If the request has sizes, or inputs have no files, headers give only the remaining sizes, and the plan cannot be run.
         Raises Refused (guard, permission, limit, type of a file), RunFailed (a file that cannot be read) or MissingSizes (of a
         request with sizes)."""
-        from ..backend import bind_shapes, plan
+        from ..backend import plan
         from ..backend.schedule.plan.plan import Device
         from ..backend.schedule.single_device import HOME, Detail
         from ..lang.syntax.glyph_input import to_glyphs
-        from .execution.admission_control import FileMemory, PlanCandidate, check_time, exceeded_memory, refuse_memory
+        from .execution.admission_control import PlanCandidate, check_time, exceeded_memory
 
-        core = checked.core
-        assert core is not None, "only accepted programs are loaded"
+        core = checked.require()
         if request.limits.memory is None and self.max_memory is not None:
             request = replace(request, limits=replace(request.limits, memory=self.memory_limit))
-        files: Mapping[str, InputFile] = {}
-        folder, settings = self.folder_of(checked.source), param_values_of(core, request.params)
-        shapes = {name: array.shape for name, array in {**settings.arrays, **request.arrays}.items()}
-        absent = [entry for entry in core.data if entry.name not in request.arrays]
-        if request.sizes or any(entry.path is None and entry.name not in request.inputs for entry in absent):
-            from .execution.modules import bind_known_sizes, header_reader
-
-            numbers, headers = {**settings.sizes, **request.sizes}, header_reader(folder, self.permissions, request.inputs)
-            bound = bind_known_sizes(core, numbers, shapes, headers, request.grouping.disabled_passes, request.inputs)
-        else:
-            if absent:
-                from .execution.loading import find_inputs  # imports NumPy, which a program without data may never need
-                from .execution.modules import with_only_inputs
-
-                memory, stream = request.limits.memory, request.standard_input
-                files = find_inputs(with_only_inputs(core, absent), request.inputs, folder, self.permissions, memory, stream)
-            shapes = {name: file.shape for name, file in files.items()} | shapes
-            bound = bind_shapes(core, shapes, settings.sizes, without=request.grouping.disabled_passes)
-        device = Device(HOME, "cpu", cores())
+        files, bound = self._bound(checked, core, request)
         full = detail is PlanDetail.FULL
         texts: tuple[PlannedFile, ...] = ()
         if full:
             from ..backend.schedule.program.plan_program import texts_of  # only plans that are shown say whose they are
 
             texts = texts_of(core)
-        local_plan = plan(bound, device, program=texts, detail=Detail.FULL if full else Detail.STEPS)
+        steps = Detail.FULL if full else Detail.STEPS
+        local_plan = plan(bound, Device(HOME, "cpu", cores()), program=texts, detail=steps)
         candidate = PlanCandidate(core, bound, checked.sources, checked.source, request.outputs)
         taken = file_memory(bound, request, files)
+        loaded = LoadedProgram(checked, request, files, bound, local_plan, file_bytes=taken.bytes)
         limited = scheduling is None or request.limits.memory is not None or not scheduling.is_held_elsewhere
         allowed = exceeded_memory(local_plan, request.limits.memory, taken) if limited else None  # else by the profile's devices
         dealing = scheduling.cluster if scheduling is not None and scheduling.may_deal_tiles and files else None
@@ -154,51 +135,44 @@ class Session:
             few = self.check(checked.source, checkpoints=True)
             if few.core is not None and len(few.core.recomputed) > len(core.recomputed):
                 return self.load(few, request, detail, scheduling)
-        stored, runs = None, not full
-        scratch: tuple[Scratch, ...] = ()
-        streaming: Streaming | None = None
-        workers: TileWorkers | None = None
-        staged: StagedPlan | None = None
-        if scheduling is not None:
-            from .execution.scheduling import PlanPurpose
-            from .execution.stored_plans import stored_streaming_plan
-
-            stored = None if scheduling.plan is None else stored_streaming_plan(scheduling.plan)
-            runs = runs and scheduling.purpose is PlanPurpose.RUN
+        stored = None if scheduling is None or scheduling.plan is None else stored_streaming_plan(scheduling.plan)
         if allowed is not None or stored is not None:
             from ..backend.schedule.streams.pass_partitioning import CannotStream
-            from .execution.streaming import plan_in_tiles, requires_this_machine, stream_request_of
+            from .execution.admission_control import refuse_memory
+            from .execution.streaming import in_tiles
 
             try:
-                if stored is not None and scheduling is not None and scheduling.asks_devices:
-                    raise requires_this_machine(stored)
-                elsewhere = dealing is None and scheduling is not None and (scheduling.asks_devices or bool(scheduling.plan))
-                if stored is None and (core.schedules or request.sizes or elsewhere):
-                    raise CannotStream(bound.graph.phases[0], "")
-                if dealing is not None:
-                    from .execution.clusters import tile_workers
-
-                    written = {entry.name: request.outputs.get(entry.name, f"{entry.name}.npy") for entry in core.outputs}
-                    workers = tile_workers(dealing, core, files, written, request.limits.memory)
-                    device = workers.devices[0].device
-                    allowed = min(one.device.memory for one in workers.devices if one.device.memory is not None)
-                stream_request = stream_request_of(request, core, allowed, stored, workers, runs=runs)
-                bound_program, steps = bound, Detail.FULL if full else Detail.STEPS
-                local_plan, planned, stages = plan_in_tiles(core, bound, files, stream_request, device, texts, steps)
-                bound, scratch, streaming, taken = planned.bound, planned.scratch, planned, FileMemory()
-                staged = StagedPlan(bound_program, stream_request, device, stages) if stages else None
+                loaded = in_tiles(loaded, allowed, stored, scheduling, dealing, texts, steps)
             except CannotStream as trouble:
                 refuse_memory(candidate, local_plan, request.limits.memory, taken, trouble)
         check_time(candidate, request.limits.seconds)
-        loaded = LoadedProgram(
-            checked, core, request, files, bound, local_plan, file_bytes=taken.bytes, scratch=scratch, streaming=streaming,
-            staged=staged, workers=workers,
-        )  # fmt: skip
         if loaded.streams or (scheduling is None and not core.schedules):
             return loaded
         from .execution.scheduling import PlanPurpose, Scheduling, with_scheduled_plan
 
         return with_scheduled_plan(loaded, scheduling or Scheduling(PlanPurpose.RUN), self.permissions)
+
+    def _bound(self, checked: Checked, core: Core, request: RunRequest) -> tuple[Mapping[str, InputFile], BoundGraph]:
+        """The files of the inputs, and the program with its sizes bound by their headers and by the request."""
+        from ..backend import bind_shapes
+
+        folder, settings = self.folder_of(checked.source), param_values_of(core, request.params)
+        shapes = {name: array.shape for name, array in {**settings.arrays, **request.arrays}.items()}
+        absent, without = [entry for entry in core.data if entry.name not in request.arrays], request.grouping.disabled_passes
+        if request.sizes or any(entry.path is None and entry.name not in request.inputs for entry in absent):
+            from .execution.modules import bind_known_sizes, header_reader
+
+            numbers, headers = {**settings.sizes, **request.sizes}, header_reader(folder, self.permissions, request.inputs)
+            return {}, bind_known_sizes(core, numbers, shapes, headers, without, request.inputs)
+        files: Mapping[str, InputFile] = {}
+        if absent:
+            from .execution.loading import find_inputs  # imports NumPy, which a program without data may never need
+            from .execution.modules import with_only_inputs
+
+            memory, stream = request.limits.memory, request.standard_input
+            files = find_inputs(with_only_inputs(core, absent), request.inputs, folder, self.permissions, memory, stream)
+        shapes = {name: file.shape for name, file in files.items()} | shapes
+        return files, bind_shapes(core, shapes, settings.sizes, without=without)
 
     def require_memory(
         self, plan: ExecutionPlan, core: Core, bound: BoundGraph, sources: Mapping[str, Source], main: Source
@@ -211,77 +185,41 @@ class Session:
         if exceeded_memory(plan, self.memory_limit) is not None:
             refuse_memory(PlanCandidate(core, bound, sources, main, {}), plan, self.memory_limit, FileMemory())
 
-    def run(self, loaded: LoadedProgram, engine: Engine = Engine.PLANNED, observe: Observer | None = None) -> Outcome:
+    def run(self, loaded: LoadedProgram, observe: Observer | None = None) -> Outcome:
         """Read the data and compute; `observe` is called with the time of each step.  Nothing is printed or written.  Without
         NumPy, as in a browser, the reference interpreter runs the program.
 
         Raises RunFailed or Refused."""
-        from .execution.outcome import outcome_of
+        from .execution.outcome import constant_results, outcome_of
 
-        core = loaded.core
         if not is_numpy_installed():
-            engine = Engine.REFERENCE
-        settings = param_values_of(core, loaded.request.params)
-        values: dict[str, Any] = {**settings.arrays, **loaded.request.arrays}
-        stores = None
-        if loaded.streams:
-            from .execution.streaming import require_one_run, run_selection_stages, stores_of, values_of
-
-            if engine is Engine.REFERENCE:
-                require_one_run(loaded, "the reference interpreter")
-            if loaded.workers is None:
-                if loaded.staged is not None:
-                    loaded = run_selection_stages(loaded, observe)
-                stores = stores_of(loaded)
-                values = values_of(loaded, stores)
-        elif loaded.files and (engine is Engine.REFERENCE or not loaded.stored):
-            from .execution.loading import read_inputs
-
-            values |= read_inputs(core, loaded.files, loaded.bound.sizes)
-        if engine is Engine.REFERENCE:
-            from ..backend.reference.interpreter import interpret
-            from ..backend.vm.values import from_numpy
-
-            arrays = {name: from_numpy(value) for name, value in values.items()}
-            exact = interpret(core, arrays, settings.sizes)
-            return outcome_of(core, exact.printed, exact.outputs)
-        from .execution.outcome import constant_results
-
-        folded = constant_results(loaded.bound)
+            return self.interpret(loaded)
+        folded = None if loaded.streams else constant_results(loaded.bound)
         if folded is not None:
-            return outcome_of(core, folded[0], folded[1], plan_summary(loaded.plan, file_bytes=loaded.file_bytes))
-        from ..backend import execute
-
-        try:
-            if loaded.workers is not None:
-                from .execution.streaming import run_on_workers
-
-                results = run_on_workers(loaded, observe)
-            elif loaded.remote_runner is not None and loaded.stored:
-                from .execution.clusters import run_remotely
-
-                results = run_remotely(loaded, values, observe)
-            elif loaded.remote_runner is not None:
-                results = loaded.remote_runner(loaded.plan, values, observe)
-            else:
-                results = execute(loaded.plan, loaded.bound, values, observe, simulated=loaded.simulated, stores=stores)
-        except BaseException as failure:
-            if stores is not None:
-                from .execution.streaming import first_failure
-
-                try:
-                    raise first_failure(loaded, failure) from None
-                finally:
-                    stores.discard()
-            raise
+            loaded.values()  # a file that is wrong is reported
+            return outcome_of(loaded.core, *folded, plan_summary(loaded.plan, file_bytes=loaded.file_bytes))
+        results = loaded.run.results(loaded, observe)
         printed = [shown.value for shown in results.printed]
         outputs = {name: shown.value for name, shown in results.outputs.items()}
         summary = plan_summary(loaded.plan, results.held, loaded.file_bytes)
         if results.tiles:
             named = ("passes", "tiles", "read_bytes")
-            counts = {str(device): dict(zip(named, one, strict=True)) for device, one in results.tiles.items()}
-            summary["tiles"] = counts
-        return outcome_of(core, printed, outputs, summary)
+            summary["tiles"] = {str(device): dict(zip(named, one, strict=True)) for device, one in results.tiles.items()}
+        return outcome_of(loaded.core, printed, outputs, summary)
+
+    def interpret(self, loaded: LoadedProgram) -> Outcome:
+        """Read the data and compute with the reference interpreter.  Raises RunFailed or Refused."""
+        from ..backend.reference.interpreter import interpret
+        from ..backend.vm.values import from_numpy
+        from .execution.outcome import outcome_of
+
+        if loaded.streams:
+            from .execution.streaming import require_one_run
+
+            require_one_run(loaded, "the reference interpreter")
+        arrays = {name: from_numpy(value) for name, value in loaded.values().items()}
+        exact = interpret(loaded.core, arrays, param_values_of(loaded.core, loaded.request.params).sizes)
+        return outcome_of(loaded.core, exact.printed, exact.outputs)
 
     def folder_of(self, source: Source) -> str:
         """The folder that relative paths in a program start from."""

@@ -1,32 +1,23 @@
-"""The data that the stages of a session exchange: checked programs, loaded programs and their plans in tiles."""
+"""The data that the stages of a session exchange: checked programs, loaded programs and how they are executed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..lang.diagnostics.model import Diagnostic, Rejected
-from ..lang.support.records import dataclass, field
+from ..lang.support.records import dataclass
 from ..lang.syntax.source import Source
 from ..typechecker.check import CheckResult
 
 if TYPE_CHECKING:
     from ..backend.graph.bind_sizes import BoundGraph
-    from ..backend.io.external_arrays import StoredInput, StoredOutput
-    from ..backend.schedule.plan.plan import Device, ExecutionPlan
-    from ..backend.schedule.streams.stream_planning import Scratch, SelectionStage, Streaming, Target, TileDevice
-    from ..backend.streams.spill import SelectedRows
+    from ..backend.schedule.plan.plan import ExecutionPlan
     from ..backend.vm.run_state import Observer, RunResults
     from ..typechecker.core.blocks import Core
-    from .execution.clusters import ClusterConnection
     from .execution.loading import InputFile
     from .execution.run_request import RunRequest
-    from .execution.stored_plans import StoredPlan
-
-RemoteRunner: TypeAlias = "Callable[[ExecutionPlan, Mapping[str, Any], Observer | None], RunResults]"
-"""Runs a plan on inputs by name, and calls the observer after each step."""
-
 
 class Strictness(Enum):
     """How facts are treated that only loading or running can decide."""
@@ -74,77 +65,65 @@ class PlanDetail(Enum):
     FULL = "also phases in numbers and addresses"
 
 
-class Engine(Enum):
-    """How a loaded program is executed."""
+class Run(Protocol):
+    """How a loaded program is executed.  `in_tiles`: some inputs are read, or outputs written, tile by tile."""
 
-    PLANNED = "the plan, on this machine's devices"
-    REFERENCE = "the reference interpreter"
+    @property
+    def in_tiles(self) -> bool: ...
 
-
-@dataclass(frozen=True, slots=True)
-class TileWorkers:
-    """The devices of a cluster that tiles are dealt to, home first; the inputs whose files all see, and what only home has."""
-
-    connection: ClusterConnection
-    devices: tuple[TileDevice, ...]
-    inputs: Mapping[str, StoredInput]
-    undivided: frozenset[str]
+    def results(self, program: LoadedProgram, observe: Observer | None) -> RunResults:
+        """Read the data and compute; `observe` is called after each step.  Raises RunFailed or Refused."""
 
 
 @dataclass(frozen=True, slots=True)
-class StreamRequest:
-    """What to plan in tiles: within `limit` bytes of memory, with the outputs in `sinks` written to files; with the tiles of
-    `stored_plan`, on the devices of `workers`, if they are given."""
+class InMemory:
+    """Executes the plan in this process.  `simulated`: its devices are declared, and each is held to its memory."""
 
-    limit: int
-    sinks: Mapping[str, Target]
-    stored_plan: StoredPlan | None = None
-    workers: TileWorkers | None = None
+    simulated: bool = False
 
+    @property
+    def in_tiles(self) -> bool:
+        return False
 
-@dataclass(frozen=True, slots=True)
-class StagedPlan:
-    """A program with sizes that masks determine when it runs: its graph and stream request, and its selection `stages`, planned
-    for the most items there can be."""
+    def results(self, program: LoadedProgram, observe: Observer | None) -> RunResults:
+        from ..backend import execute
 
-    bound: BoundGraph
-    request: StreamRequest
-    device: Device
-    stages: tuple[SelectionStage, ...]
+        return execute(program.plan, program.bound, program.values(), observe, simulated=self.simulated)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedProgram:
     """A planned program with its sizes bound: its files are found and its guards hold; no data has been read.
 
-    `simulated`: the plan's devices are declared, and each is held to its memory while the plan runs here.
     `file_bytes`: the most memory that reading or writing one file takes in addition to the arrays.
-    `warnings`: of directives.
-    `remote_runner`: runs the plan on a cluster; None: this process runs it.
-    `scratch`: values that are sorted in temporary files.
-    `streaming`: what a plan in tiles was made for, `workers`: the devices that run tiles beside this process.
-    `staged`: sizes in `bound` are the most that masks can select, and become known stage by stage.
-    `mask_selections`: by name, the items that stages have selected so far.
-    `stored`: by name, inputs that devices read and outputs that they write in place."""
+    `warnings`: of directives."""
 
     checked: Checked
-    core: Core
     request: RunRequest
     files: Mapping[str, InputFile]
     bound: BoundGraph
     plan: ExecutionPlan
-    simulated: bool = False
+    run: Run = InMemory()
     file_bytes: int = 0
     warnings: tuple[Diagnostic, ...] = ()
-    remote_runner: RemoteRunner | None = None
-    scratch: tuple[Scratch, ...] = ()
-    streaming: Streaming | None = None
-    workers: TileWorkers | None = None
-    staged: StagedPlan | None = None
-    mask_selections: Mapping[str, SelectedRows] | None = None
-    stored: Mapping[str, StoredInput | StoredOutput] = field(default_factory=dict)
+
+    @property
+    def core(self) -> Core:
+        """The typed core."""
+        return self.checked.require()
 
     @property
     def streams(self) -> bool:
         """Are some inputs read, or outputs written, in tiles?"""
-        return bool(self.plan.stores) or self.staged is not None
+        return self.run.in_tiles
+
+    def values(self, without: Collection[str] = ()) -> dict[str, Any]:
+        """By name, the arrays of params and of inputs; files are read, except for those of the inputs `without`."""
+        from .execution.params import param_values_of
+
+        values = {**param_values_of(self.core, self.request.params).arrays, **self.request.arrays}
+        if self.files.keys() - {*without}:
+            from .execution.loading import read_inputs
+
+            values |= read_inputs(self.core, self.files, self.bound.sizes, without)
+        return values

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 from ...lang.diagnostics.model import RhoError
 from ...lang.syntax.source import Span, line_text
 from ..execution.modules import bind_header_sizes
-from .estimates import bound_at_assumed_sizes
+from .estimates import bound_at_assumed_sizes, duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from ...backend.graph.phases import Rewritten
     from ...backend.schedule.rendering.gantt_model import GanttChart
@@ -58,7 +59,7 @@ def plan_lines(loaded: LoadedProgram, *, programs: bool = False) -> str:
 
         return queues_text(loaded.plan)
     from ...backend.schedule.plan.plan_text import plan_text
-    from ..execution.streaming import stream_lines
+    from ..execution.streaming import stages_of
     from .analysis import decision_lines, loop_lines, regrouped_graph, rewritten_lines
     from .costs import cost_of_program
     from .estimates import time_line
@@ -75,7 +76,7 @@ def plan_lines(loaded: LoadedProgram, *, programs: bool = False) -> str:
     files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []
     peak = max(plan.peak.values(), default=0)
     costs = cost_of_program(loaded.core).lines(loaded.bound.sizes, peak, regrouped_graph(loaded.bound.graph))
-    stages = () if loaded.staged is None else loaded.staged.stages
+    stages = stages_of(loaded)
     before = [f"first, at most {stage.selection.most:,} items are selected: {plan_text(stage.plan)}\nthen" for stage in stages]
     ends = stream_lines(loaded) or time_line(loaded.bound)
     return "\n".join([*before, plan_text(plan), *rewritten, *recomputed, *costs, *files, *ends])
@@ -85,6 +86,56 @@ def _recomputed_line(loop: Recomputed, sizes: Mapping[SizeVariable, int], text: 
     """That the gradient of a loop keeps few of its states."""
     count = f"{loop.trip.evaluate(sizes):,} " if loop.trip.variables() <= sizes.keys() else ""
     return f"again      {text}: the gradient of the loop keeps few of its {count}states and computes the others again"
+
+
+# ---------------------------------------------------------------------------------------------------- passes over inputs
+
+def stream_lines(program: LoadedProgram) -> list[str]:
+    """A line on what the passes of a plan read and write and how long: `streams x: 1.0 GB read in 1 pass of 64 tiles in all,
+    about 0.7 s`; then one for each device that tiles are dealt to."""
+    from ...backend.schedule.plan.plan_text import bytes_text
+    from ..execution.streaming import InTiles, passes_of, plans_of, predicted_seconds
+
+    run, plans = program.run, plans_of(program)
+    steps = [step for plan in plans for step in passes_of(plan)]
+    if not isinstance(run, InTiles) or not steps:
+        return []
+    stored = dict.fromkeys(store.name for plan in plans for store in plan.stores if store.name in program.files)
+    names = ", ".join(f"`{name}`" for name in stored)
+    reads, writes = sum(step.reads for step in steps), sum(step.writes for step in steps)
+    wrote = f", {bytes_text(writes)} written" if writes else ""
+    picked, scratch = [step.writes for stage in run.stages for step in passes_of(stage.plan)], run.streaming.scratch
+    if scratch or sum(picked):
+        wrote += f" ({bytes_text(sum(one.bytes for one in scratch) + sum(picked))} of them in temporary files)"
+    most = ", where masks select everything" if run.stages else ""
+    shares = [share for step in steps for share in step.shares]
+    devices = [
+        f"  {device}: {bytes_text(sum(one.reads for one in shares if one.device == device))} read in "
+        f"{passes_text(sum(one.device == device for one in shares))} of "
+        f"{sum(one.stop - one.first for one in shares if one.device == device):,} tiles, "
+        f"{bytes_text(max(one.memory for one in shares if one.device == device))} of memory"
+        for device in dict.fromkeys(one.device for one in shares)
+    ]
+    return [
+        f"streams {names}: {bytes_text(reads)} read in {passes_text(len(steps))} of {sum(step.tiles for step in steps):,} tiles "
+        f"in all{wrote}, about {duration(round(predicted_seconds(program) * 1e9))}{most}",
+        *devices,
+    ]  # fmt: skip
+
+
+def passes_text(count: int) -> str:
+    """`1 pass`, `2 passes`."""
+    return "1 pass" if count == 1 else f"{count} passes"
+
+
+def tile_lines(summary: Mapping[str, Any]) -> list[str]:
+    """A line on what each device has read, of the summary of a run whose tiles were dealt."""
+    from ...backend.schedule.plan.plan_text import bytes_text
+
+    return [
+        f"  {device} has read {bytes_text(one['read_bytes'])} in {passes_text(one['passes'])} of {one['tiles']:,} tiles"
+        for device, one in summary.get("tiles", {}).items()
+    ]
 
 
 # ---------------------------------------------------------------------------------------------------- offers

@@ -4,12 +4,12 @@ themselves."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ...lang.diagnostics.model import RhoError
-from ...lang.support.records import cached_property, replace
+from ...lang.support.records import cached_property, dataclass, replace
 from ..console.process_exit import UsageError, is_command
 from ..console.standard_streams import stream_of
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from ...backend.devices.profile import CostTable, DeviceProfile, Profile
     from ...backend.graph.bind_sizes import BoundGraph
     from ...backend.io.external_arrays import StoredInput, StoredOutput
+    from ...backend.schedule.plan.plan import ExecutionPlan
+    from ...backend.schedule.streams.stream_planning import TileDevice
     from ...backend.vm.run_state import Observer, RunResults
     from ...typechecker.core.blocks import Core
-    from ..pipeline_types import LoadedProgram, TileWorkers
+    from ..pipeline_types import LoadedProgram
     from .loading import InputFile
     from .params import Permissions
 
@@ -96,6 +98,16 @@ def disconnecting(attachment: ClusterConnection | None) -> Iterator[None]:
 
 # ---------------------------------------------------------------------------------------------------- tiles on workers
 
+@dataclass(frozen=True, slots=True)
+class TileWorkers:
+    """The devices of a cluster that tiles are dealt to, home first; the inputs whose files all see, and what only home has."""
+
+    cluster: ClusterClient
+    devices: tuple[TileDevice, ...]
+    inputs: Mapping[str, StoredInput]
+    undivided: frozenset[str]
+
+
 def fleet_memory(connection: ClusterConnection) -> int | None:
     """The bytes that all devices of a cluster have for plans; None: one of them has no limit."""
     from . import stored_plans
@@ -106,10 +118,11 @@ def fleet_memory(connection: ClusterConnection) -> int | None:
 
 
 def tile_workers(
-    connection: ClusterConnection, core: Core, files: Mapping[str, InputFile], outputs: Mapping[str, str], limit: int | None
+    connection: ClusterConnection, files: Mapping[str, InputFile], sources: Collection[str], outputs: Mapping[str, str],
+    limit: int | None,
 ) -> TileWorkers:  # fmt: skip
     """Home and the workers as devices that tiles are dealt to, with at most `limit` bytes of memory each, and the files that all
-    of them see.  `outputs`: the files of outputs, by name.
+    of them see.  `sources`: the inputs that are read in tiles; `outputs`: the files of outputs, by name.
 
     Processes of one machine read as the quickest of them was measured to: others only made it longer."""
     from ...backend.cluster.client import commonly_visible
@@ -117,12 +130,9 @@ def tile_workers(
     from ...backend.io.external_arrays import stored_input
     from ...backend.schedule.plan.plan import Device, DeviceId
     from ...backend.schedule.streams.stream_planning import TileDevice
-    from ..pipeline_types import TileWorkers
     from . import stored_plans
-    from .streaming import sources_of
 
     cluster = connection.cluster
-    sources = sources_of(core, files, limit or 0)
     candidates = {name: stored_input(files[name].path, files[name].wanted, files[name].shape) for name in sources}
     inputs = {name: one for name, one in candidates.items() if one is not None}
     folders = {name: os.path.dirname(os.path.realpath(path)) for name, path in outputs.items()}
@@ -142,14 +152,14 @@ def tile_workers(
         tables = [cluster.reading[address] for address in addresses if address in cluster.reading]
         devices.append(TileDevice(planned, _tile_ns(device, profile, min(tables, key=lambda one: one.ns[-1], default=None))))
     undivided = (files.keys() - same.keys()) | {name for name, folder in folders.items() if folder not in shared}
-    return TileWorkers(connection, tuple(devices), same, frozenset(undivided))
+    return TileWorkers(cluster, tuple(devices), same, frozenset(undivided))
 
 
 def _tile_ns(device: DeviceProfile, profile: Profile, reading: CostTable | None) -> Callable[[BoundGraph, int], int]:
     """A function that predicts a tile on a device: reading it or computing it, whichever is longer."""
     from ...backend.devices.profile import GRAIN
     from ...backend.devices.this_machine import READ, disk_ns
-    from ..display.analysis import computing_ns
+    from ...backend.schedule.streams.pass_times import computing_ns
 
     alone = replace(profile, devices=(replace(device, home=True, count=1),), links=())
 
@@ -244,34 +254,47 @@ def run_with_files(
         raise
 
 
-def run_remotely(loaded: LoadedProgram, values: Mapping[str, Any], observe: Observer | None) -> RunResults:
-    """Run a program on its `remote_runner`, with `values` for the inputs that no file holds.
+RemoteRunner: TypeAlias = "Callable[[ExecutionPlan, Mapping[str, Any], Observer | None], RunResults]"
+"""Runs a plan on inputs by name, and calls the observer after each step."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnCluster:
+    """Executes a plan by `runner` on a cluster, whose workers read the inputs and write the outputs in `stored` themselves.
 
     Outputs that workers write are then temporary files next to their targets, which saving renames."""
-    from ...backend.io.external_arrays import StoredInput, StoredOutput
-    from ...backend.schedule.program_facts.partitioning import output_store_name
-    from ...backend.vm.run_state import OutputValue
 
-    there, plan = loaded.remote_runner, loaded.plan
-    assert there is not None
-    inputs = {name: one for name, one in loaded.stored.items() if isinstance(one, StoredInput)}
-    written = {name: one.anew() for name, one in loaded.stored.items() if isinstance(one, StoredOutput)}
-    try:
-        for one in written.values():
-            one.begin()
-        arguments = {**values, **written}
-        results = run_with_files(
-            loaded.core, loaded.files, loaded.bound.sizes, inputs, lambda read: there(plan, {**arguments, **read}, observe)
-        )
-        for one in written.values():
-            one.end()
-    except BaseException:
-        for one in written.values():
-            one.sink.discard()
-        raise
-    outputs = dict(results.outputs)
-    for name in outputs:
-        if output_store_name(name) in written:
-            sink = written[output_store_name(name)].sink
-            outputs[name] = OutputValue(sink.kind, sink)
-    return results._replace(outputs=outputs)
+    runner: RemoteRunner
+    stored: Mapping[str, StoredInput | StoredOutput]
+
+    @property
+    def in_tiles(self) -> bool:
+        return False
+
+    def results(self, program: LoadedProgram, observe: Observer | None) -> RunResults:
+        from ...backend.io.external_arrays import StoredInput, StoredOutput
+        from ...backend.schedule.program_facts.partitioning import output_store_name
+        from ...backend.vm.run_state import OutputValue
+
+        inputs = {name: one for name, one in self.stored.items() if isinstance(one, StoredInput)}
+        written = {name: one.anew() for name, one in self.stored.items() if isinstance(one, StoredOutput)}
+        try:
+            for one in written.values():
+                one.begin()
+            arguments = {**program.values(program.files), **written}
+            results = run_with_files(
+                program.core, program.files, program.bound.sizes, inputs,
+                lambda read: self.runner(program.plan, {**arguments, **read}, observe),
+            )  # fmt: skip
+            for one in written.values():
+                one.end()
+        except BaseException:
+            for one in written.values():
+                one.sink.discard()
+            raise
+        outputs = dict(results.outputs)
+        for name in outputs:
+            if output_store_name(name) in written:
+                sink = written[output_store_name(name)].sink
+                outputs[name] = OutputValue(sink.kind, sink)
+        return results._replace(outputs=outputs)

@@ -18,7 +18,7 @@ from ..console.process_exit import Exit, ExitMessage
 from ..console.standard_streams import DEFAULT_DIGITS, Console
 from ..display.values import DisplayedValue
 from ..pipeline import Session
-from ..pipeline_types import Checked, Engine, LoadedProgram
+from ..pipeline_types import Checked, LoadedProgram
 from .outcome import Outcome, empty_outcome
 from .progress_events import NO_CALLBACKS, RunCallbacks, Stage, time_limit
 from .run_request import RunRequest, require_complete
@@ -79,7 +79,7 @@ def run_program(
             with outcome.discarding_unsaved():
                 if verify:
                     callbacks.stage(Stage.VERIFY, loaded)
-                    compare(outcome.read_back(), session.run(loaded, Engine.REFERENCE), source)
+                    compare(outcome.read_back(), session.interpret(loaded), source)
                 if save is not None:
                     callbacks.stage(Stage.SAVE, loaded)
                     deadline.saving = True

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ...backend.schedule.search.strategy import Budget
     from ...backend.vm.run_state import Observer, RunResults
     from ...typechecker.core.blocks import Core
-    from ..pipeline_types import LoadedProgram, RemoteRunner
-    from .clusters import ClusterConnection
+    from ..pipeline_types import LoadedProgram
+    from .clusters import ClusterConnection, RemoteRunner
     from .loading import InputFile
     from .params import Permissions
 
@@ -256,49 +256,52 @@ _SIMULATE: Final = "add --simulate to run the plan here all the same (in Python:
 
 def with_scheduled_plan(loaded: LoadedProgram, scheduling: Scheduling, permissions: Permissions) -> LoadedProgram:
     """The program with the plan that `scheduling` asks for in place of the one for this machine's processors."""
+    from ..pipeline_types import InMemory
+    from .clusters import OnCluster, outputs_written_in_place
+
     if scheduling.purpose is PlanPurpose.CHECK:
         return loaded
     there: Mapping[str, StoredInput | StoredOutput] = {}
+    bound = loaded.bound
     if scheduling.plan is None or scheduling.cluster is not None:
-        from .clusters import outputs_written_in_place
-
         paths = loaded.request.outputs if scheduling.in_place else {}
         if scheduling.purpose is PlanPurpose.LOOK and scheduling.cluster is not None:  # to files, as in plans with passes
             paths = {entry.name: f"{entry.name}.npy" for entry in loaded.core.outputs}
-        outputs = outputs_written_in_place(loaded.core, loaded.bound, paths, permissions)
-        profile, there, bound = place_stored_files(loaded.core, loaded.bound, loaded.files, scheduling, outputs)
-    if scheduling.plan is not None:
-        plan, warnings = load_stored_plan(loaded, scheduling), loaded.warnings
-        if scheduling.cluster is not None:
-            loaded = _with_stores_of_plan(loaded, plan, there, scheduling.plan)
+        outputs = outputs_written_in_place(loaded.core, bound, paths, permissions)
+        profile, there, bound = place_stored_files(loaded.core, bound, loaded.files, scheduling, outputs)
+    if scheduling.plan is None:
+        planned = plan_on(loaded.core, bound, profile, scheduling)
+        loaded = replace(loaded, bound=bound, plan=planned.plan, warnings=planned.diagnostics)
     else:
-        loaded = replace(loaded, bound=bound, stored=there if scheduling.cluster is not None else {})
-        planned = plan_on(loaded.core, loaded.bound, profile, scheduling)
-        plan, warnings = planned.plan, planned.diagnostics
-    if scheduling.cluster is not None and scheduling.purpose is PlanPurpose.RUN:
+        loaded = replace(loaded, plan=load_stored_plan(loaded, scheduling))
+        if scheduling.cluster is not None:
+            loaded, there = _with_stores_of_plan(loaded, there, scheduling.plan)
+    if scheduling.purpose is not PlanPurpose.RUN:
+        return replace(loaded, run=InMemory(simulated=scheduling.purpose is PlanPurpose.SIMULATE))
+    if scheduling.cluster is not None:
         without = loaded.request.grouping.disabled_passes
         runner = remote_runner(scheduling.cluster, loaded.core, loaded.bound, scheduling, without)
-        return replace(loaded, plan=plan, warnings=warnings, remote_runner=runner)
-    if scheduling.purpose is PlanPurpose.RUN:
-        declared = profile_of_plan(plan) if scheduling.plan is not None and scheduling.devices is None else profile_of(scheduling)
-        require_local_devices(plan, loaded.bound, loaded.checked.source.name, declared)
-    return replace(loaded, plan=plan, simulated=scheduling.purpose is PlanPurpose.SIMULATE, warnings=warnings)
+        return replace(loaded, run=OnCluster(runner, there))
+    has_plan = scheduling.plan is not None and scheduling.devices is None
+    declared = profile_of_plan(loaded.plan) if has_plan else profile_of(scheduling)
+    require_local_devices(loaded.plan, loaded.bound, loaded.checked.source.name, declared)
+    return loaded
 
 
 def _with_stores_of_plan(
-    loaded: LoadedProgram, plan: ExecutionPlan, there: Mapping[str, StoredInput | StoredOutput], where: str
-) -> LoadedProgram:  # fmt: skip
-    """The program with the files that a stored plan has in stores.  Refused: not all workers can read or write one there."""
+    loaded: LoadedProgram, there: Mapping[str, StoredInput | StoredOutput], where: str
+) -> tuple[LoadedProgram, Mapping[str, StoredInput | StoredOutput]]:  # fmt: skip
+    """The program with the files that its stored plan has in stores.  Refused: not all workers can read or write one there."""
     from ...backend.schedule.program_facts.partitioning import stored_on
 
-    stores = stored_on(plan, loaded.bound)
+    stores = stored_on(loaded.plan, loaded.bound)
     missing = [name for name in stores if name not in there]
     if missing:
         what = f"`{missing[0].removeprefix('output ')}`"
         message = f"the workers of the plan read or write {what} in a file, and here there is none that all of them see"
         notes = ("a file of an input, or `--out NAME=FILE.npy`, in a folder that all workers share", "or plan again for this run")
         raise Refused([Diagnostic(Code.SCH301, message, Span(where, 0, 0), notes=notes)])
-    return replace(loaded, bound=replace(loaded.bound, stores=stores), stored={name: there[name] for name in stores})
+    return replace(loaded, bound=replace(loaded.bound, stores=stores)), {name: there[name] for name in stores}
 
 
 def prediction_json(plan: ExecutionPlan, held: Mapping[str, int]) -> dict[str, Any]:

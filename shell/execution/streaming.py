@@ -6,18 +6,16 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ...backend.schedule.plan.plan import Access, StreamStep
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError
-from ...lang.support.records import replace, require_invariant
+from ...lang.support.records import dataclass, field, replace, require_invariant
 from ...lang.syntax.source import Span
 from ...typechecker.elements import Kind
 from ..console.standard_streams import stream_of
-from ..display.estimates import duration
-from ..pipeline_types import LoadedProgram, StreamRequest, TileWorkers
+from ..pipeline_types import LoadedProgram
 from . import stored_plans
-from .params import param_values_of
 from .stored_plans import StoredPlan, require_valid
 
 if TYPE_CHECKING:
@@ -39,11 +37,24 @@ if TYPE_CHECKING:
     from ...backend.streams.stream_executor import TiledFiles
     from ...backend.vm.run_state import Observer, RunResults
     from ...typechecker.core.blocks import Core
+    from .clusters import ClusterConnection, TileWorkers
     from .loading import InputFile
     from .run_request import RunRequest
+    from .scheduling import Scheduling
 
 _SMALL_FRACTION: Final = 16
 """An input below this fraction (one 16th) of the memory is read as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRequest:
+    """What to plan in tiles: within `limit` bytes of memory, with the outputs in `sinks` written to files; with the tiles of
+    `stored_plan`, on the devices of `workers`, if they are given."""
+
+    limit: int
+    sinks: Mapping[str, Target]
+    stored_plan: StoredPlan | None = None
+    workers: TileWorkers | None = None
 
 
 def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[str, RowSource]:
@@ -108,6 +119,40 @@ def requires_this_machine(stored: StoredPlan) -> Refused:
     return Refused([Diagnostic(Code.E702, message, Span(stored.path, 0, 0), notes=notes)])
 
 
+def in_tiles(
+    program: LoadedProgram, allowed: int | None, stored: StoredPlan | None, scheduling: Scheduling | None,
+    cluster: ClusterConnection | None, texts: tuple[PlannedFile, ...], detail: Detail,
+) -> LoadedProgram:  # fmt: skip
+    """The program planned in tiles within `allowed` bytes, or as a stored plan says; `cluster`: to which tiles are dealt.
+
+    CannotStream: the phase that needs its operands as a whole.  Refused: a stored plan is for other devices, or out of date."""
+    from ...backend.schedule.single_device import Detail
+    from ...backend.schedule.streams.pass_partitioning import CannotStream
+    from .scheduling import PlanPurpose
+
+    core, request, bound, device = program.core, program.request, program.bound, program.plan.devices[0]
+    asks_devices = scheduling is not None and scheduling.asks_devices
+    if stored is not None and asks_devices:
+        raise requires_this_machine(stored)
+    elsewhere = cluster is None and scheduling is not None and (asks_devices or bool(scheduling.plan))
+    if stored is None and (core.schedules or request.sizes or elsewhere):
+        raise CannotStream(bound.graph.phases[0], "")
+    workers = None
+    if cluster is not None:
+        from .clusters import tile_workers
+
+        written = {entry.name: request.outputs.get(entry.name, f"{entry.name}.npy") for entry in core.outputs}
+        memory = request.limits.memory
+        workers = tile_workers(cluster, program.files, sources_of(core, program.files, memory or 0), written, memory)
+        device = workers.devices[0].device
+        allowed = min(one.device.memory for one in workers.devices if one.device.memory is not None)
+    runs = detail is Detail.STEPS and (scheduling is None or scheduling.purpose is PlanPurpose.RUN)
+    asked = stream_request_of(request, core, allowed, stored, workers, runs=runs)
+    plan, streaming, stages = plan_in_tiles(core, bound, program.files, asked, device, texts, detail)
+    run = InTiles(bound, asked, device, streaming, stages)
+    return replace(program, bound=streaming.bound, plan=plan, run=run, file_bytes=0)
+
+
 def plan_in_tiles(
     core: Core, bound: BoundGraph, files: Mapping[str, InputFile], asked: StreamRequest, device: Device,
     texts: tuple[PlannedFile, ...], detail: Detail, settle: PlanSelection | None = None,
@@ -166,94 +211,196 @@ def plan_stage(asked: Streaming, selection: Selection, device: Device, settle: P
     return SelectionStage(plan, planned, selection)
 
 
-def run_selection_stages(
-    loaded: LoadedProgram, observe: Observer | None, attempt: TiledAttempt | None = None
-) -> LoadedProgram:  # fmt: skip
-    """Run the selection stages, which count what masks select, and plan the rest of the program with these sizes.  `attempt`: the
-    workers that run tiles.
+@dataclass(frozen=True, slots=True)
+class InTiles:
+    """Executes a program tile by tile, by plans for `streaming`.
 
-    The checker has left no fact about such a size open.  Raises RunFailed and Refused."""
-    from ...backend import execute
-    from ...backend.schedule.single_device import Detail
-    from ...backend.schedule.streams.pass_partitioning import CannotStream
-    from ...backend.streams.spill import SelectedRows
+    `bound`: the program with the sizes that are known before it runs; `request`: what it was planned for, on `device`; `stages`:
+    its selection stages, planned for the most items there can be; `selected`: by name, the items that they have selected."""
 
-    staged, selected = loaded.staged, dict[str, SelectedRows]()
-    assert staged is not None, "there are sizes that are not known"
+    bound: BoundGraph
+    request: StreamRequest
+    device: Device
+    streaming: Streaming
+    stages: tuple[SelectionStage, ...] = ()
+    selected: Mapping[str, SelectedRows] = field(default_factory=dict)
 
-    def select(asked: Streaming, selection: Selection) -> int:
-        stage = plan_stage(asked, selection, staged.device, select, Detail.STEPS)
-        rows = {store.name: SelectedRows(store) for store in selection.stores}
-        selected.update(rows)
-        known = replace(loaded, staged=None, mask_selections=selected)
-        stage_program = replace(
-            known, plan=stage.plan, bound=stage.request.bound, scratch=stage.request.scratch, streaming=stage.request
-        )  # fmt: skip
-        stores = stores_of(stage_program, attempt)
-        execute(stage_program.plan, stage_program.bound, values_of(stage_program, stores), observe, stores=stores)
-        (count,) = {one.count for one in rows.values()}
-        return count
+    @property
+    def in_tiles(self) -> bool:
+        return True
 
-    try:
-        plan, planned, _ = plan_in_tiles(
-            loaded.core, staged.bound, loaded.files, staged.request, staged.device, (), Detail.STEPS, select
-        )  # fmt: skip
-    except CannotStream as trouble:
-        message = f"what follows from the items selected does not fit: {trouble.why}"
-        raise Refused([Diagnostic(Code.E702, message, trouble.phase.span)]) from None
-    except BaseException as failure:
-        for one in selected.values():
-            one.discard()
-        raise first_failure(loaded, failure) from None
-    return replace(
-        loaded, plan=plan, bound=planned.bound, scratch=planned.scratch, streaming=planned, staged=None, mask_selections=selected
-    )
+    def results(self, program: LoadedProgram, observe: Observer | None) -> RunResults:
+        """Run on this machine, or with tiles dealt to workers, again on those that are left when one is lost."""
+        workers = self.request.workers
+        if workers is None:
+            return self._executed(program, observe, None)
 
+        def run(attempt: TiledAttempt) -> RunResults:
+            run, planned = self._on_those_left(program, workers)
+            results = run._executed(planned, observe, attempt)
+            return results._replace(tiles={**results.tiles, **attempt.read})
 
-def first_failure(loaded: LoadedProgram, failure: BaseException) -> BaseException:
-    """The error with which a run in memory ends where the run in tiles ended with `failure`.
+        return workers.cluster.run_in_tiles(os.path.basename(program.checked.source.name), run)
 
-    In memory inputs are read before all, and each phase completes before the next.  So the phases that may fail are computed
-    again in this order, each alone."""
-    from ...backend import execute
-    from ...backend.schedule.streams.pass_partitioning import CannotStream
-    from ...backend.schedule.streams.stream_planning import Target, axes_before_tiles, checks_of, plan_streams
-    from ...backend.streams.spill import CheckedRows
-    from ...backend.vm.backend_interface import DATA_DEPENDENT_CHECKS
-
-    if not isinstance(failure, RhoError) or failure.diagnostics[0].code not in {*DATA_DEPENDENT_CHECKS, Code.E706}:
-        return failure
-    assert loaded.streaming is not None, "it runs in tiles"
-    streaming, device = replace(loaded.streaming, devices=()), loaded.plan.devices[0]
-    if loaded.staged is not None:
-        streaming = replace(streaming, bound=loaded.staged.bound, scratch=())
-    elements = {entry.name: loaded.core.types[entry.value].element for entry in loaded.core.data}
-    limited = {name for name, one in elements.items() if (one.low, one.high, one.index_bound) != (None, None, None)}
-
-    def request_for(check: PhaseCheck) -> Streaming:
-        sinks = {name: Target() for name in (*check.outputs, *(scratch.name for scratch in streaming.scratch))}
-        return replace(streaming, bound=check.bound, sinks=sinks, rows=None)
-
-    def failure_of(check: PhaseCheck) -> RhoError | None:
-        plan, planned = plan_streams(request_for(check), device)
-        program = replace(loaded, plan=plan, bound=planned.bound, scratch=planned.scratch, staged=None)
-        stores = stores_of(program)
-        stores = replace(stores, sinks={**stores.sinks, **{name: CheckedRows("", Kind.BOOL, ()) for name in check.outputs}})
+    def _executed(self, program: LoadedProgram, observe: Observer | None, attempt: TiledAttempt | None) -> RunResults:
+        run, program = self._after_stages(program, observe, attempt) if self.stages else (self, program)
+        stores = run._stores(program, attempt)
         try:
-            execute(plan, planned.bound, values_of(program, stores), stores=stores)
-        except RhoError as failed:
-            return failed
-        finally:
-            stores.discard()
-        return None
+            return run._execute(program, stores, observe, attempt)
+        except BaseException as failure:
+            try:
+                raise run.first_failure(program, failure) from None
+            finally:
+                stores.discard()
 
-    try:
-        for check in checks_of(streaming.bound, limited):
-            if (first := failure_of(check)) is not None:
-                return first_in_order(check, axes_before_tiles(request_for(check), check.last), failure_of) or first
-    except CannotStream:
-        pass
-    return failure
+    def _execute(
+        self, program: LoadedProgram, stores: TiledFiles, observe: Observer | None = None, attempt: TiledAttempt | None = None
+    ) -> RunResults:  # fmt: skip
+        """Execute the plan with the values of inputs that are not read tile by tile."""
+        from ...backend import execute
+        from ...backend.graph.phases import Input
+
+        needed = {phase.name for phase in program.bound.graph.phases if isinstance(phase, Input)} - stores.sources.keys()
+        values = program.values(stores.sources.keys() | (program.files.keys() - needed if self.selected else set()))
+        values |= {name: one.array() for name, one in self.selected.items() if name in needed and one.file is not None}
+        results = execute(program.plan, program.bound, values, observe, stores=stores)
+        return results if attempt is None else results._replace(tiles=stores.read)
+
+    def _planned(self, program: LoadedProgram, plan: ExecutionPlan, asked: Streaming, **changes: Any) -> _Planned:
+        """The program with a plan, and how it is executed."""
+        return replace(self, streaming=asked, **changes), replace(program, plan=plan, bound=asked.bound)
+
+    def _on_those_left(self, program: LoadedProgram, workers: TileWorkers) -> _Planned:
+        """The program planned for the workers that are left of those that it was planned for."""
+        from ...backend.schedule.single_device import Detail
+        from ...backend.schedule.streams.stream_planning import plan_streams
+
+        left = workers.cluster.devices
+        devices = tuple(one for at, one in enumerate(workers.devices) if at == 0 or one.device.id in left)
+        if len(devices) == len(workers.devices):
+            return self, program
+        request = replace(self.request, workers=replace(workers, devices=devices))
+        if self.stages:
+            return replace(self, request=request), program
+        rows = tuple(step.rows for step in passes_of(program.plan))
+        asked = replace(self.streaming, devices=devices, rows=rows)
+        plan, asked = plan_streams(asked, program.plan.devices[0], program.plan.program, Detail.STEPS)
+        return self._planned(program, plan, asked, request=request)
+
+    def _after_stages(self, program: LoadedProgram, observe: Observer | None, attempt: TiledAttempt | None) -> _Planned:
+        """Run the selection stages, which count what masks select, and plan the rest of the program with these sizes.
+
+        The checker has left no fact about such a size open.  Raises RunFailed and Refused."""
+        from ...backend.schedule.single_device import Detail
+        from ...backend.schedule.streams.pass_partitioning import CannotStream
+        from ...backend.streams.spill import SelectedRows
+
+        selected: dict[str, SelectedRows] = {}
+
+        def select(asked: Streaming, selection: Selection) -> int:
+            stage = plan_stage(asked, selection, self.device, select, Detail.STEPS)
+            rows = {store.name: SelectedRows(store) for store in selection.stores}
+            selected.update(rows)
+            run, known = self._planned(program, stage.plan, stage.request, stages=(), selected=selected)
+            run._execute(known, run._stores(known, attempt), observe)
+            (count,) = {one.count for one in rows.values()}
+            return count
+
+        try:
+            plan, planned, _ = plan_in_tiles(
+                program.core, self.bound, program.files, self.request, self.device, (), Detail.STEPS, select
+            )  # fmt: skip
+        except CannotStream as trouble:
+            message = f"what follows from the items selected does not fit: {trouble.why}"
+            raise Refused([Diagnostic(Code.E702, message, trouble.phase.span)]) from None
+        except BaseException as failure:
+            for one in selected.values():
+                one.discard()
+            raise self.first_failure(program, failure) from None
+        return self._planned(program, plan, planned, stages=(), selected=selected)
+
+    def first_failure(self, program: LoadedProgram, failure: BaseException) -> BaseException:
+        """The error with which a run in memory ends where the run in tiles ended with `failure`.
+
+        In memory inputs are read before all, and each phase completes before the next.  So the phases that may fail are computed
+        again in this order, each alone."""
+        from ...backend.schedule.streams.pass_partitioning import CannotStream
+        from ...backend.schedule.streams.stream_planning import Target, axes_before_tiles, checks_of, plan_streams
+        from ...backend.streams.spill import CheckedRows
+        from ...backend.vm.backend_interface import DATA_DEPENDENT_CHECKS
+
+        if not isinstance(failure, RhoError) or failure.diagnostics[0].code not in {*DATA_DEPENDENT_CHECKS, Code.E706}:
+            return failure
+        streaming, device = replace(self.streaming, devices=()), program.plan.devices[0]
+        if self.stages:
+            streaming = replace(streaming, bound=self.bound, scratch=())
+        elements = {entry.name: program.core.types[entry.value].element for entry in program.core.data}
+        limited = {name for name, one in elements.items() if (one.low, one.high, one.index_bound) != (None, None, None)}
+
+        def request_for(check: PhaseCheck) -> Streaming:
+            sinks = {name: Target() for name in (*check.outputs, *(scratch.name for scratch in streaming.scratch))}
+            return replace(streaming, bound=check.bound, sinks=sinks, rows=None)
+
+        def failure_of(check: PhaseCheck) -> RhoError | None:
+            run, alone = self._planned(program, *plan_streams(request_for(check), device), stages=())
+            stores = run._stores(alone, None)
+            stores = replace(stores, sinks={**stores.sinks, **{name: CheckedRows("", Kind.BOOL, ()) for name in check.outputs}})
+            try:
+                run._execute(alone, stores)
+            except RhoError as failed:
+                return failed
+            finally:
+                stores.discard()
+            return None
+
+        try:
+            for check in checks_of(streaming.bound, limited):
+                if (first := failure_of(check)) is not None:
+                    return first_in_order(check, axes_before_tiles(request_for(check), check.last), failure_of) or first
+        except CannotStream:
+            pass
+        return failure
+
+    def _stores(self, program: LoadedProgram, attempt: TiledAttempt | None) -> TiledFiles:
+        """The files behind the stores of the plan, not opened yet; `attempt`: the workers that run tiles."""
+        from ...backend.io.errors import damaged
+        from ...backend.io.reading import check_declared, located, row_source
+        from ...backend.io.writing import sink_type
+        from ...backend.streams.spill import SortedRuns
+        from ...backend.streams.stream_executor import TiledFiles
+
+        core, sizes, checks = program.core, program.bound.sizes, {}
+        temporary: dict[str, SortedRuns | SelectedRows] = {one.name: SortedRuns(one) for one in self.streaming.scratch}
+        temporary |= self.selected
+        read = [store.name for store in program.plan.stores if store.access is Access.READ]
+        sources: dict[str, RowSource] = {name: temporary[name] for name in read if name in temporary}
+        for name in [name for name in read if name not in temporary]:
+            file = program.files[name]
+            type, span = core.types[file.entry.value], file.entry.span
+            with located(file.shown, span):
+                source = row_source(file.path, file.wanted, file.shape)
+                if source is None:
+                    raise damaged("changed while it was read")
+            sources[name] = source
+            checks[name] = partial(check_declared, declared=type, sizes=sizes, path=file.shown, span=span)
+        written = {store.name for store in program.plan.stores if store.access is Access.WRITE}
+        sinks: dict[str, RowSink | SortedRuns | SelectedRows] = {name: one for name, one in temporary.items() if name in written}
+        for entry in core.outputs:
+            if entry.name in written:
+                type = core.types[entry.value]
+                shape, path = tuple(size.evaluate(sizes) for size in type.shape), program.request.outputs[entry.name]
+                sink = sink_type(path, type.element.kind, entry.reading)
+                assert sink is not None, "only outputs whose files take tiles are written so"
+                sinks[entry.name] = sink(path, type.element.kind, shape, entry.name)
+        if attempt is not None and (workers := self.request.workers) is not None:
+            from ...backend.cluster.wire import stream_shipment
+
+            shipment = stream_shipment(core, self.streaming, sizes, program.request.grouping.disabled_passes)
+            attempt.use(shipment, workers.inputs, workers.undivided)
+        return TiledFiles(sources, sinks, checks, others=attempt)
+
+
+_Planned: TypeAlias = "tuple[InTiles, LoadedProgram]"
 
 
 def first_in_order(check: PhaseCheck, axes: int, failure_of: Callable[[PhaseCheck], RhoError | None]) -> RhoError | None:
@@ -272,127 +419,25 @@ def first_in_order(check: PhaseCheck, axes: int, failure_of: Callable[[PhaseChec
     return failure_of(check.within(tuple(box)))
 
 
-def values_of(loaded: LoadedProgram, stores: TiledFiles | None) -> dict[str, Any]:
-    """By name, the values of inputs that are not read tile by tile."""
-    from ...backend.graph.phases import Input
-
-    request = loaded.request
-    values: dict[str, Any] = {**param_values_of(loaded.core, request.params).arrays, **request.arrays}
-    sources = {} if stores is None else stores.sources
-    needed = {phase.name for phase in loaded.bound.graph.phases if isinstance(phase, Input)} - sources.keys()
-    if loaded.files:
-        from .loading import read_inputs
-
-        without = sources.keys() | (loaded.files.keys() - needed if loaded.mask_selections else set())
-        values |= read_inputs(loaded.core, loaded.files, loaded.bound.sizes, without)
-    selected = loaded.mask_selections or {}
-    return values | {name: one.array() for name, one in selected.items() if name in needed and one.file is not None}
-
-
-def on_those_left(loaded: LoadedProgram) -> LoadedProgram:
-    """The program planned for the workers that are left of those that it was planned for."""
-    from ...backend.schedule.single_device import Detail
-    from ...backend.schedule.streams.stream_planning import plan_streams
-
-    workers, streaming = loaded.workers, loaded.streaming
-    assert workers is not None and streaming is not None, "it runs in tiles on workers"
-    left = workers.connection.cluster.devices
-    devices = tuple(one for at, one in enumerate(workers.devices) if at == 0 or one.device.id in left)
-    if len(devices) == len(workers.devices):
-        return loaded
-    rows = tuple(step.rows for step in passes_of(loaded.plan))
-    asked, workers = replace(streaming, devices=devices, rows=rows), replace(workers, devices=devices)
-    staged = loaded.staged
-    if staged is not None:
-        staged = replace(staged, request=replace(staged.request, workers=workers))
-        return replace(loaded, staged=staged, workers=workers)
-    plan, streaming = plan_streams(asked, loaded.plan.devices[0], loaded.plan.program, Detail.STEPS)
-    return replace(loaded, plan=plan, streaming=streaming, workers=workers)
-
-
-def run_on_workers(loaded: LoadedProgram, observe: Observer | None) -> RunResults:
-    """Run a program whose tiles are dealt to the workers of a cluster, again on those that are left when one is lost."""
-    from ...backend import execute
-
-    workers = loaded.workers
-    assert workers is not None, "its tiles are dealt"
-
-    def run(attempt: TiledAttempt) -> RunResults:
-        program = on_those_left(loaded)
-        if program.staged is not None:
-            program = run_selection_stages(program, observe, attempt)
-        stores = stores_of(program, attempt)
-        try:
-            results = execute(program.plan, program.bound, values_of(program, stores), observe, stores=stores)
-        except BaseException as failure:
-            try:
-                raise first_failure(program, failure) from None
-            finally:
-                stores.discard()
-        return results._replace(tiles={**stores.read, **attempt.read})
-
-    return workers.connection.cluster.run_in_tiles(os.path.basename(loaded.checked.source.name), run)
-
-
-def stores_of(loaded: LoadedProgram, attempt: TiledAttempt | None = None) -> TiledFiles:
-    """The files behind the stores of a plan, not opened yet; `attempt`: the workers that run tiles."""
-    from ...backend.io.errors import damaged
-    from ...backend.io.reading import check_declared, located, row_source
-    from ...backend.io.writing import sink_type
-    from ...backend.streams.spill import SortedRuns
-    from ...backend.streams.stream_executor import TiledFiles
-
-    core, checks = loaded.core, {}
-    scratch_stores: dict[str, SortedRuns | SelectedRows] = {scratch.name: SortedRuns(scratch) for scratch in loaded.scratch}
-    scratch_stores |= loaded.mask_selections or {}
-    read = [store.name for store in loaded.plan.stores if store.access is Access.READ]
-    sources: dict[str, RowSource] = {name: scratch_stores[name] for name in read if name in scratch_stores}
-    for name in [name for name in read if name not in scratch_stores]:
-        file = loaded.files[name]
-        type = core.types[file.entry.value]
-        with located(file.shown, file.entry.span):
-            source = row_source(file.path, file.wanted, file.shape)
-            if source is None:
-                raise damaged("changed while it was read")
-        sources[name] = source
-        checks[name] = partial(
-            check_declared, declared=type, sizes=loaded.bound.sizes, path=file.shown, span=file.entry.span
-        )  # fmt: skip
-    written = {store.name for store in loaded.plan.stores if store.access is Access.WRITE}
-    sinks: dict[str, RowSink | SortedRuns | SelectedRows] = {name: one for name, one in scratch_stores.items() if name in written}
-    for entry in core.outputs:
-        if entry.name in written:
-            type = core.types[entry.value]
-            shape = tuple(size.evaluate(loaded.bound.sizes) for size in type.shape)
-            path = loaded.request.outputs[entry.name]
-            sink = sink_type(path, type.element.kind, entry.reading)
-            assert sink is not None, "only outputs whose files take tiles are written so"
-            sinks[entry.name] = sink(path, type.element.kind, shape, entry.name)
-    if attempt is not None and loaded.workers is not None and loaded.streaming is not None:
-        from ...backend.cluster.wire import stream_shipment
-
-        disabled = loaded.request.grouping.disabled_passes
-        shipment = stream_shipment(core, loaded.streaming, loaded.bound.sizes, disabled)
-        attempt.use(shipment, loaded.workers.inputs, loaded.workers.undivided)
-    return TiledFiles(sources, sinks, checks, others=attempt)
-
-
-def require_one_run(loaded: LoadedProgram, what: str) -> None:
+def require_one_run(program: LoadedProgram, what: str) -> None:
     """Raise Refused if a program reads inputs in tiles, since `what` needs them as a whole."""
-    if loaded.streams:
+    if program.streams:
         message = f"{what} needs the inputs in memory as a whole, and they are read in tiles"
-        raise Refused([Diagnostic(Code.E702, message, Span(loaded.checked.source.name, 0, 0))])
+        raise Refused([Diagnostic(Code.E702, message, Span(program.checked.source.name, 0, 0))])
 
 
-def require_sizes_known(loaded: LoadedProgram, what: str) -> None:
+def require_sizes_known(program: LoadedProgram, what: str) -> None:
     """Raise Refused if a size is only known when the program runs, since `what` needs all sizes before; or if tiles are dealt to
     workers, as many as they are quick when it runs."""
-    if loaded.workers is not None:
+    run = program.run
+    if not isinstance(run, InTiles):
+        return
+    if run.request.workers is not None:
         message = f"{what} has tiles of one device, and these are dealt to the workers of a cluster when the program runs"
-        span = Span(loaded.checked.source.name, 0, 0)
+        span = Span(program.checked.source.name, 0, 0)
         raise Refused([Diagnostic(Code.E702, message, span, notes=("plan it without --cluster",))])
-    if loaded.staged is not None:
-        span = loaded.staged.stages[0].selection.span
+    if run.stages:
+        span = run.stages[0].selection.span
         message = f"{what} needs all sizes, and how many items this selects is counted when the program runs"
         notes = (
             "`rho run` plans what follows once it has counted; `rho plan` alone shows each stage for the most there can be",
@@ -401,76 +446,29 @@ def require_sizes_known(loaded: LoadedProgram, what: str) -> None:
         raise Refused([Diagnostic(Code.E702, message, span, notes=notes)])
 
 
-def stream_lines(loaded: LoadedProgram) -> list[str]:
-    """A line on what the passes of a plan read and write and how long: `streams x: 1.0 GB read in 1 pass of 64 tiles in all,
-    about 0.7 s`."""
-    from ...backend.schedule.plan.plan_text import bytes_text
-
-    if not loaded.streams:
-        return []
-    plans = _plans(loaded)
-    steps = [step for plan in plans for step in passes_of(plan)]
-    if not steps:
-        return []
-    stored = dict.fromkeys(store.name for plan in plans for store in plan.stores if store.name in loaded.files)
-    names = ", ".join(f"`{name}`" for name in stored)
-    reads, writes = sum(step.reads for step in steps), sum(step.writes for step in steps)
-    tiles = sum(step.tiles for step in steps)
-    passes = passes_text(len(steps))
-    wrote = f", {bytes_text(writes)} written" if writes else ""
-    stages = () if loaded.staged is None else loaded.staged.stages
-    picked = sum(step.writes for stage in stages for step in passes_of(stage.plan))
-    if loaded.scratch or picked:
-        wrote += f" ({bytes_text(sum(one.bytes for one in loaded.scratch) + picked)} of them in temporary files)"
-    most = ", where masks select everything" if stages else ""
-    shares = [share for step in steps for share in step.shares]
-    devices = [
-        f"  {device}: {bytes_text(sum(one.reads for one in shares if one.device == device))} read in "
-        f"{passes_text(sum(one.device == device for one in shares))} of "
-        f"{sum(one.stop - one.first for one in shares if one.device == device):,} tiles, "
-        f"{bytes_text(max(one.memory for one in shares if one.device == device))} of memory"
-        for device in dict.fromkeys(one.device for one in shares)
-    ]
-    return [
-        f"streams {names}: {bytes_text(reads)} read in {passes} of {tiles:,} tiles in all{wrote}, "
-        f"about {duration(round(predicted_seconds(loaded) * 1e9))}{most}",
-        *devices,
-    ]  # fmt: skip
-
-
-def passes_text(count: int) -> str:
-    """`1 pass`, `2 passes`."""
-    return "1 pass" if count == 1 else f"{count} passes"
-
-
-def tile_lines(summary: Mapping[str, Any]) -> list[str]:
-    """A line on what each device has read, of the summary of a run whose tiles were dealt."""
-    from ...backend.schedule.plan.plan_text import bytes_text
-
-    return [
-        f"  {device} has read {bytes_text(one['read_bytes'])} in {passes_text(one['passes'])} of {one['tiles']:,} tiles"
-        for device, one in summary.get("tiles", {}).items()
-    ]
-
-
-def predicted_seconds(loaded: LoadedProgram) -> float:
+def predicted_seconds(program: LoadedProgram) -> float:
     """The predicted time of a program that streams, all its stages together, by this machine's cost tables."""
-    from ..display.analysis import PassTimes
+    from ...backend.schedule.streams.pass_times import PassTimes
     from .stored_plans import this_machine
 
-    stages = () if loaded.staged is None else loaded.staged.stages
-    selected = {store.name for stage in stages for store in stage.selection.stores}
-    plans = [(stage.plan, stage.request.bound, stage.request.scratch) for stage in stages]
-    plans.append((loaded.plan, loaded.bound, loaded.scratch))
-    profile = this_machine()
-    planned = [PassTimes(plan, bound, scratch, selected | {one.name for one in scratch}) for plan, bound, scratch in plans]
-    return sum(one.ns(profile) for one in planned) / 1e9
+    run, profile = program.run, this_machine()
+    assert isinstance(run, InTiles), "it streams"
+    selected = {store.name for stage in run.stages for store in stage.selection.stores}
+    planned = [*((stage.plan, stage.request) for stage in run.stages), (program.plan, run.streaming)]
+    return sum(
+        PassTimes(plan, asked.bound, asked.scratch, selected | {one.name for one in asked.scratch}).ns(profile)
+        for plan, asked in planned
+    ) / 1e9  # fmt: skip
 
 
-def _plans(loaded: LoadedProgram) -> list[ExecutionPlan]:
+def plans_of(program: LoadedProgram) -> list[ExecutionPlan]:
     """The plans of the selection stages and of the program, in the order in which they run."""
-    stages = () if loaded.staged is None else loaded.staged.stages
-    return [*(stage.plan for stage in stages), loaded.plan]
+    return [*(stage.plan for stage in stages_of(program)), program.plan]
+
+
+def stages_of(program: LoadedProgram) -> tuple[SelectionStage, ...]:
+    """The selection stages of a program."""
+    return program.run.stages if isinstance(program.run, InTiles) else ()
 
 
 def passes_of(plan: ExecutionPlan) -> list[StreamStep]:

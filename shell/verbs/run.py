@@ -108,7 +108,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
             for line in header_doubts(loaded.files):
                 console.note(line)
         if loaded.streams:
-            from ..execution.streaming import stream_lines
+            from ..display.plan_output import stream_lines
 
             for line in stream_lines(loaded):
                 console.note(line)
@@ -124,6 +124,9 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     def save(loaded: LoadedProgram, outcome: Outcome) -> None:
         pictures = plots.picture_files(loaded, outcome, console.note)
         plots.show(outcome, console, drawn.append)
+        is_simulated = scheduling is not None and scheduling.purpose is PlanPurpose.SIMULATE
+        for line in simulation_lines(loaded.plan) if is_simulated else ():
+            console.note(line)
         _save(loaded, request, outcome, console, results, pictures)
         if shows_outputs:
             shown.extend(_shown_outputs(loaded, outcome, console, without=plots.added))
@@ -145,7 +148,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         (console.note if json else console.print)(line)
     plan = report.outcome.plan
     if "tiles" in plan:
-        from ..execution.streaming import tile_lines
+        from ..display.plan_output import tile_lines
 
         for line in tile_lines(plan):
             console.note(line)
@@ -278,9 +281,6 @@ def _save(
     pictures: Sequence[PendingWrite],
 ) -> None:
     """Write all files together or none; then write the output that goes to standard output, the `out` of `results`."""
-    if loaded.simulated:
-        for line in simulation_lines(loaded.plan):
-            console.note(line)
     if not (request.outputs or pictures):
         return
     from ...backend.io.writing import prepare_table, prepare_values, write_together

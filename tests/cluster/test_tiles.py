@@ -20,9 +20,10 @@ from rho.backend.schedule.streams.stream_planning import Stored, TileDevice, pla
 from rho.backend.schedule.streams.verify_passes import faults_of_streams
 from rho.lang.diagnostics.model import Code, Refused, RhoError
 from rho.lang.syntax.source import Source
+from rho.shell.display.plan_output import stream_lines, tile_lines
 from rho.shell.execution.run_request import Limits, RunRequest
 from rho.shell.execution.scheduling import PlanPurpose, Scheduling
-from rho.shell.execution.streaming import passes_of, require_sizes_known, stream_lines, tile_lines
+from rho.shell.execution.streaming import InTiles, passes_of, require_sizes_known, stages_of
 from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import LoadedProgram
 from rho.tests.cluster.residents import Spawned, Threads, cluster_of
@@ -66,7 +67,7 @@ def require_kept_to(planned: LoadedProgram, limit: int, tiles: dict[str, dict[st
     """Each device has run the passes and tiles, and read the bytes, of its shares; nobody's memory is more than the limit."""
     assert max(count for _, count in planned.plan.main.peak) <= limit
     shares = [one for step in passes_of(planned.plan) for one in step.shares]
-    for device in {one.device for one in shares} if planned.staged is None else ():
+    for device in {one.device for one in shares} if not stages_of(planned) else ():
         mine, counted = [one for one in shares if one.device == device], tiles[str(device)]
         alone = [step for step in passes_of(planned.plan) if not step.shares and device == planned.plan.home]
         assert counted["read_bytes"] == sum(one.reads for one in mine) + sum(step.reads for step in alone)
@@ -155,8 +156,8 @@ def test_a_file_that_workers_do_not_see_is_read_by_home_alone(
 def test_rows_follow_speed_and_memory(folder: Path, clusters: dict[int, rho.Cluster]) -> None:
     """A worker that is four times as quick as home has four times its tiles, and one with too little memory for a tile none."""
     planned = dealt("input x : f64[n]\n+/x*2", folder, LIMIT, clusters[2])
-    streaming = planned.streaming
-    assert streaming is not None
+    assert isinstance(planned.run, InTiles)
+    streaming = planned.run.streaming
     times = {"home": 4_000_000, "w0": 1_000_000, "w1": 8_000_000}
     home, quick, slow = streaming.devices
     unlike = [TileDevice(one.device, lambda tile, read, ns=times[str(one.device.id)]: ns) for one in (home, quick, slow)]

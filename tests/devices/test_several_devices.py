@@ -16,8 +16,8 @@ from rho.backend.gpu import device, opencl
 from rho.backend.gpu.driver import Card
 from rho.backend.schedule.plan.plan import RunStep
 from rho.backend.schedule.program.plan_program import plan_program
-from rho.shell.execution import card_check
 from rho.shell.main import main
+from rho.shell.verbs import devices
 from rho.tests.devices.opencl_devices import DEVICES, needs_opencl
 from rho.tests.harness.tiers import checked
 
@@ -139,8 +139,8 @@ def test_a_device_that_runs_nothing_is_refused_with_its_words(
 
 def test_cards_are_checked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """`--check` says that all is well, and names the programs where it is not."""
-    monkeypatch.setattr(card_check, "COUNTS", (5, 300))
-    monkeypatch.setattr(card_check, "PROGRAMS", [*share(card_check.PROGRAMS, 3), "k×7"])
+    monkeypatch.setattr(devices, "COUNTS", (5, 300))
+    monkeypatch.setattr(devices, "PROGRAMS", [*share(devices.PROGRAMS, 3), "k×7"])
     name = f"ocl{DEVICES[0].number}"
     assert main(["devices", "--check", "--devices", name]) == 0
     assert f"{name}  {DEVICES[0].name}" in capsys.readouterr().out

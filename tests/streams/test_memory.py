@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from share import half
 
+from rho.shell.execution.streaming import InTiles
+
 from .programs import CASES
 from .running import loaded
 
@@ -72,7 +74,8 @@ def test_a_file_five_times_the_limit(name: str, tmp_path: Path) -> None:
     stored["XDG_CACHE_HOME"] = str(tmp_path)  # is empty: what is compiled is compiled now
     program = loaded(case.text, tmp_path / "big", LIMIT)
     assert max(count for _, count in program.plan.main.peak) <= LIMIT
-    scratch = sum(one.bytes for one in program.scratch)
+    assert isinstance(program.run, InTiles)
+    scratch = sum(one.bytes for one in program.run.streaming.scratch)
     for kernels in ("compiled", "some compiled", "in the cache"):
         ran = subprocess.run(command, capture_output=True, text=True, timeout=300, env=stored)
         assert ran.returncode == 0, ran.stderr

@@ -14,10 +14,10 @@ from rho.backend.calibration import probes
 from rho.backend.calibration.measurement_loop import LoadMonitor, Section
 from rho.backend.devices.profile import CostTable, DeviceProfile, Profile, is_key
 from rho.backend.devices.this_machine import DECLARED, READ, SCRATCH_READ, SCRATCH_WRITE, WRITE, disk_ns
-from rho.shell.display.analysis import PassTimes, sorting_ns
+from rho.backend.schedule.streams.pass_times import PassTimes, sorting_ns
 from rho.shell.execution import stored_plans
 from rho.shell.execution.stored_plans import this_machine
-from rho.shell.execution.streaming import passes_of, predicted_seconds
+from rho.shell.execution.streaming import InTiles, passes_of, predicted_seconds, stages_of
 
 from .running import loaded
 
@@ -40,7 +40,8 @@ def test_a_sort_on_disk_takes_what_ordering_takes(folder: Path) -> None:
     """It is in no phase of the graph, and was predicted to take nothing."""
     program = loaded("input x : f64[n]\noutput y ← x[⍋x]\n", folder, LIMIT)
     profile = this_machine()
-    (scratch,), steps = program.scratch, passes_of(program.plan)
+    assert isinstance(program.run, InTiles)
+    (scratch,), steps = program.run.streaming.scratch, passes_of(program.plan)
     runs, merging = sorting_ns(scratch, steps[0].rows, profile, "x[⍋x]"), sorting_ns(scratch, scratch.merged, profile, "x[⍋y]")
     assert runs > 0 and merging > sorting_ns(scratch, scratch.merged, profile, "x[⍋x]"), "a merge grades and takes"
     assert predicted_seconds(program) * 1e9 >= runs + merging
@@ -72,7 +73,7 @@ def test_every_tile_has_costs_of_its_own(folder: Path) -> None:
 
 def test_temporary_files_have_rates_of_their_own(folder: Path) -> None:
     program = loaded("input x : f64[n]\n+/(x>0.5)/x\n", folder, LIMIT, write=False)
-    assert program.staged is not None
+    assert stages_of(program)
     before = predicted_seconds(program)
     machine = this_machine()
     with pytest.MonkeyPatch.context() as patch:

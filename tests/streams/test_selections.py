@@ -13,7 +13,8 @@ from rho.backend.streams.spill import SelectedRows
 from rho.lang.diagnostics.model import Refused, RunFailed
 from rho.lang.support import files
 from rho.lang.syntax.source import Source
-from rho.shell.execution.streaming import require_one_run, require_sizes_known, stream_lines
+from rho.shell.display.plan_output import stream_lines
+from rho.shell.execution.streaming import plans_of, require_one_run, require_sizes_known, stages_of
 from rho.shell.main import main
 from rho.shell.pipeline import Session
 
@@ -56,8 +57,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_bits_are_those_of_the_whole_run(name: str, folder: Path) -> None:
     whole, tiled = (loaded(PROGRAMS[name], folder, limit) for limit in (None, LIMIT))
-    assert tiled.staged is not None and not whole.streams
-    plans = [*(stage.plan for stage in tiled.staged.stages), tiled.plan]
+    assert stages_of(tiled) and not whole.streams
+    plans = plans_of(tiled)
     assert all(count <= LIMIT for plan in plans for _, count in plan.main.peak)
     assert same_bits(results(whole), results(tiled))
     assert not files.live()
