@@ -372,7 +372,7 @@ def _as_rho_writes(value: Mapping[str, Any]) -> Any:
 
 
 def json_lines(columns: Sequence[CsvColumn]) -> Iterator[str]:
-    """An object for each row, block by block: NaN is null, text is without the blanks at its end."""
+    """An object for each row, block by block: NaN and missing dates are null, text is without the blanks at its end."""
     names = [json.dumps(column.name, ensure_ascii=False) + ": " for column in columns]
     for start in range(0, len(columns[0].values), ITEMS):
         written = [_json_items(column, start) for column in columns]
@@ -383,7 +383,8 @@ def json_lines(columns: Sequence[CsvColumn]) -> Iterator[str]:
 def _json_items(column: CsvColumn, start: int) -> list[str]:
     block = column.values[start : start + ITEMS]
     if column.kind is Kind.CHAR:
-        return [json.dumps(characters_of(row).rstrip(" "), ensure_ascii=False) for row in block]
+        texts = [characters_of(row).rstrip(" ") for row in block]
+        return [json.dumps(None if column.dated and not text else text, ensure_ascii=False) for text in texts]
     items = block.tolist()
     if column.kind is Kind.F32:
         items = [shortest_f32(item) for item in items]

@@ -473,6 +473,8 @@ class CsvColumn:
     kind: Kind
     form: CellFormat = CellFormat.ITEM
     """DATE and TIME: the values are numbers of days or nanoseconds, for formats with such types."""
+    dated: bool = False
+    """Text of dates or times, blank where one is missing."""
 
 
 class TextSink(AppendSink):

@@ -327,7 +327,7 @@ def _column(path: str, name: str, values: Any, kind: Kind, reading: ColumnFormat
         return CsvColumn(name, array, kind, reading.form)
     width = max(map(len, texts), default=0)
     characters = numpy.array([list(text.ljust(width)) for text in texts], "U1").reshape(*array.shape, width)
-    return CsvColumn(name, characters, Kind.CHAR)
+    return CsvColumn(name, characters, Kind.CHAR, dated=True)
 
 
 def _table_writer(path: str, columns: Sequence[CsvColumn]) -> Callable[[BinaryIO], None]:

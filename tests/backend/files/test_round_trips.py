@@ -11,6 +11,7 @@ import pytest
 
 from rho.backend.io.writing import write_values
 from rho.backend.vm.values import Array, array, from_numpy, to_numpy
+from rho.shell.main import main
 from rho.tests.backend.files.loading import BOOL, C64, C128, CHAR, F32, F64, I32, I64, SPAN, U8, load, np
 from rho.tests.harness.values import text
 
@@ -110,3 +111,23 @@ def test_json_holds_what_json_lacks(tmp_path: Path) -> None:
     assert json.loads(path.read_text()) == {"elem": "c128", "shape": [2], "data": [[1.0, 2.0], ["nan", "-inf"]]}
     write_values(str(path), array(CHAR, (2, 2), "abcd"), CHAR, SPAN)
     assert json.loads(path.read_text())["data"] == ["ab", "cd"]
+
+
+def test_a_missing_date_is_null_in_json_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "t.csv").write_text("day,at,name\n2024-01-02,2024-01-02T03:04:05,a\n,,\n", encoding="utf-8")
+    text = (
+        'input day : date[n] ← "t.csv:day" missing ⎕nat\ninput at : time[n] ← "t.csv:at" missing ⎕nat\n'
+        'input name : char[n w] ← "t.csv:name" missing ""\noutput a ← day\noutput b ← at\noutput c ← day as "%d.%m.%Y"\n'
+        "output d ← name\n"
+    )
+    (tmp_path / "p.rho").write_text(text, encoding="utf-8")
+    written = tmp_path / "o.jsonl"
+    assert main(["run", str(tmp_path / "p.rho"), "--out", f"a,b,c,d={written}"]) == 0
+    rows = [json.loads(line) for line in written.read_text(encoding="utf-8").splitlines()]
+    assert rows[0] == {"a": "2024-01-02", "b": "2024-01-02T03:04:05", "c": "02.01.2024", "d": "a"}
+    assert rows[1] == {"a": None, "b": None, "c": None, "d": ""}
+    back = 'input a : date[n] ← "o.jsonl:a" missing ⎕nat\ninput b : time[n] ← "o.jsonl:b" missing ⎕nat\na\nb\n'
+    (tmp_path / "q.rho").write_text(back, encoding="utf-8")
+    capsys.readouterr()
+    assert main(["run", str(tmp_path / "q.rho")]) == 0
+    assert capsys.readouterr().out == "2024-01-02 NaT\n2024-01-02T03:04:05 NaT\n"
