@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import rho
+from rho.tests.harness.tiers import checked
+from rho.typechecker.core.arrays import Scalar
 from rho.typechecker.gradients import scalar_rules
 from rho.typechecker.scalars import FLOATS, FUNCTIONS, ResultKind
 
@@ -176,6 +178,21 @@ def test_no_operation_in_a_choice_that_is_not_taken_makes_nan(text: str) -> None
     x = np.array([[1.5, 1.2], [1.1, 1.9]])
     plain = rho.grad(f"{{M←⍟⍵ ⋄ {value}}}")(x)
     assert np.allclose(rho.grad(function)(x), plain, rtol=1e-14, atol=1e-300)
+
+
+@pytest.mark.parametrize(
+    ("text", "masks"),
+    [
+        ("+/+/(⍵∘.>⍵)×1○x+.×⍵∘.×⍵", 0),  # a truth as a factor: what it hides is finite
+        ("{+/+/⍵-⌈/⍵}x+.×⍵∘.×⍵", 0),  # read by the difference too
+        ("+/+/(0<x)¿(x+.×⍵∘.×⍵ ⋄ 0.)", 1),
+        ("+/+/0⌈(i÷16)+.×⍵∘.×⍵", 0),  # integers, divided by one, are finite
+    ],
+)
+def test_products_are_masked_only_where_an_item_that_is_not_finite_may_be_hidden(text: str, masks: int) -> None:
+    core = checked(f"input x : f64[3 3]\ninput i : u8[3 3]\ninput y : f64[3]\noutput g ← {{{text}}} ∂ y")
+    assert core is not None
+    assert sum(isinstance(op, Scalar) and op.function == "or" for op in core.block.ops) == masks
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def gradient(ctx: Context, derived: DerivedFunction, left: Value | None, right: 
     """The derivatives of f's value at x, of x's shape: of its scalar value, or of the sum of its products with `left`."""
     from ..gradients.array_rules import RULES
     from ..gradients.reverse_mode import Activity, cotangents_of
-    from ..gradients.terms import NotDifferentiable, Terms
+    from ..gradients.terms import Hidden, NotDifferentiable, Terms
 
     builder = ctx.builder
     function = as_function(ctx, derived.operands[0], "∂", derived.span)
@@ -43,7 +43,8 @@ def gradient(ctx: Context, derived: DerivedFunction, left: Value | None, right: 
     activity.extend(ops)
     try:
         wanted = [x.value for x in arguments]
-        parts, _ = cotangents_of(builder, span, ops, activity, [(y.value, seed.value)], wanted, RULES, zeros=left is not None)
+        hidden = Hidden.NOTHING if left is None else Hidden.VALUES
+        parts, _ = cotangents_of(builder, span, ops, activity, [(y.value, seed.value)], wanted, RULES, hidden)
         terms = Terms(builder, span)
         values = [terms.zeros_like(x.value) if part is None else part for x, part in zip(arguments, parts, strict=True)]
     except NotDifferentiable as refusal:

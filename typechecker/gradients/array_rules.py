@@ -18,7 +18,7 @@ from ..sizes.polynomials import ONE, ZERO, number, product, variable
 from . import control_rules, library_rules
 from .control_rules import reduce_by_fold, scan_by_fold
 from .reverse_mode import ReversePass, Rules
-from .terms import Terms
+from .terms import Hidden, Terms
 
 # ---------------------------------------------------------------------------------------------------- views
 
@@ -32,7 +32,7 @@ def _reshape(r: ReversePass, op: c.Reshape, g: ValueId) -> None:
     items = t.iota(count)
     positions = t.emit(lambda v: c.Reshape(v, items), Kind.I64, (taken,))
     sums = key_sum(t, positions, t.reshape(g, (taken,)), bins)
-    r.add(op.arg, t.reshape(t.slice(sums, 0, ZERO, count), shape), zeros=True)
+    r.add(op.arg, t.reshape(t.slice(sums, 0, ZERO, count), shape), Hidden.VALUES)
 
 
 def _transpose(r: ReversePass, op: c.Transpose, g: ValueId) -> None:
@@ -48,7 +48,7 @@ def _transpose(r: ReversePass, op: c.Transpose, g: ValueId) -> None:
         if first[target] != axis:
             same = t.apply("eq", t.coordinates(shape, first[target]), t.coordinates(shape, axis))
             g = t.where(same, g, None)
-    r.add(op.arg, g, zeros=True)
+    r.add(op.arg, g, Hidden.VALUES)
 
 
 def _broadcast(r: ReversePass, op: c.Broadcast, g: ValueId) -> None:
@@ -71,7 +71,7 @@ def _rotate(r: ReversePass, op: c.Rotate, g: ValueId) -> None:
 
 def _slice(r: ReversePass, op: c.Slice, g: ValueId) -> None:
     t, starts = r.terms, tuple([-start for start in op.starts])
-    r.add(op.arg, t.emit(lambda v: c.Slice(v, g, starts), t.kind(g), t.shape(op.arg)), zeros=True)
+    r.add(op.arg, t.emit(lambda v: c.Slice(v, g, starts), t.kind(g), t.shape(op.arg)), Hidden.VALUES)
 
 
 def _join(r: ReversePass, op: c.Join, g: ValueId) -> None:
@@ -130,7 +130,7 @@ def _gather(r: ReversePass, op: c.Gather, g: ValueId) -> None:
     sums = key_sum(t, indices, items, bins, checked=op.checked, indexing=op.indexing)
     if op.fills:
         sums = t.slice(sums, 0, ONE, shape[at])
-    r.add(op.arg, t.from_front(sums, at), zeros=True)
+    r.add(op.arg, t.from_front(sums, at), Hidden.VALUES)
 
 
 def _add_to_cell(r: ReversePass, op: c.Gather, g: ValueId) -> None:
@@ -145,7 +145,7 @@ def _add_to_cell(r: ReversePass, op: c.Gather, g: ValueId) -> None:
     base = t.zeros_like(op.arg) if before is None else before
     indices = tuple([op.indices if axis == op.axis else None for axis in range(len(t.shape(op.arg)))])
     update = partial(c.Update, arg=base, indices=indices, value=g, checked=op.checked, indexing=op.indexing)
-    r.replace(op.arg, t.emit(update, t.kind(g), t.shape(op.arg)), zeros=True)
+    r.replace(op.arg, t.emit(update, t.kind(g), t.shape(op.arg)), Hidden.VALUES)
 
 
 def _update(r: ReversePass, op: c.Update, g: ValueId) -> None:
@@ -153,7 +153,7 @@ def _update(r: ReversePass, op: c.Update, g: ValueId) -> None:
     if r.is_active(op.arg):
         zero = t.number(0.0, g)
         rest = t.emit(lambda v: c.Update(v, g, op.indices, zero, op.checked, op.indexing), t.kind(g), t.shape(g))
-        r.add(op.arg, rest, zeros=True)
+        r.add(op.arg, rest, Hidden.VALUES)
     if not r.is_active(op.value):
         return
     taken = _at_indices(t, op, g)
@@ -165,7 +165,7 @@ def _update(r: ReversePass, op: c.Update, g: ValueId) -> None:
         taken = t.where(t.apply("eq", _at_indices(t, op, written), serial), taken, None)
     if len(t.shape(op.value)) < len(t.shape(taken)):
         taken = t.sum_to_rank(taken, 0)
-    r.add(op.value, taken, zeros=True)
+    r.add(op.value, taken, Hidden.VALUES)
 
 
 def _at_indices(t: Terms, op: c.Update, x: ValueId) -> ValueId:
@@ -184,7 +184,7 @@ def _at_indices(t: Terms, op: c.Update, x: ValueId) -> ValueId:
 
 def _masked_update(r: ReversePass, op: c.MaskedUpdate, g: ValueId) -> None:
     t = r.terms
-    r.add(op.arg, t.where(op.mask, None, g), zeros=True)
+    r.add(op.arg, t.where(op.mask, None, g), Hidden.VALUES)
     if not r.is_active(op.value):
         return
     shape, mask = t.shape(g), t.shape(op.mask)
@@ -206,7 +206,7 @@ def _compressed(r: ReversePass, mask: ValueId, x: ValueId, axis: int) -> ValueId
 
 def _compress(r: ReversePass, op: c.Compress, g: ValueId) -> None:
     t = r.terms
-    r.add(op.arg, t.emit(lambda v: c.Expand(v, op.mask, g, op.axis, checked=False), t.kind(g), t.shape(op.arg)), zeros=True)
+    r.add(op.arg, t.emit(lambda v: c.Expand(v, op.mask, g, op.axis, checked=False), t.kind(g), t.shape(op.arg)), Hidden.VALUES)
 
 
 def _expand(r: ReversePass, op: c.Expand, g: ValueId) -> None:
@@ -252,7 +252,7 @@ def _reduce(r: ReversePass, op: c.Reduce, g: ValueId) -> None:
             r.add(x, t.times(t.mul(spread, _signs(t, x, axis)), t.div(_along(t, op.result, x, axis), x)))
         case "min" | "max":
             first = first_place(t, t.apply("eq", x, _along(t, op.result, x, axis)), axis)
-            r.add(x, t.where(first, spread, None), zeros=True)
+            r.add(x, t.where(first, spread, None), Hidden.VALUES)
         case _:
             reduce_by_fold(r, op, g)
 
@@ -271,7 +271,7 @@ def _scan(r: ReversePass, op: c.Scan, g: ValueId) -> None:
         case "div":
             r.add(x, t.over(t.mul(_suffix_sums(t, t.times(g, op.result), axis), _signs(t, x, axis)), x))
         case "min" | "max":
-            r.add(x, _record_sums(r, op, g), zeros=True)
+            r.add(x, _record_sums(r, op, g), Hidden.VALUES)
         case "mul":
             scan_by_fold(r, op, g)
         case _:
@@ -323,7 +323,7 @@ def _contract(r: ReversePass, op: c.Contract, g: ValueId) -> None:
 def _without_hidden(t: Terms, x: ValueId, g: ValueId, first: int, axes: range) -> ValueId:
     """An operand of a product, of which axes from `first` on are `axes` of the cotangent, with 0 for NaN and infinities that only
     items of cotangent 0 read: these were selected away."""
-    if not t.has_zeros or not axes:
+    if t.hidden is not Hidden.VALUES or not axes or t.is_always_finite(x):
         return x
     is_read = t.apply("ne", g, t.number(0.0, g))
     for axis in reversed(range(len(t.shape(g)))):
@@ -363,7 +363,7 @@ def _key_reduce(r: ReversePass, op: c.KeyReduce, g: ValueId) -> None:
             serial = t.broadcast(serial, shape, tuple(range(lines)))
             places = t.apply("select", is_it, serial, none)
             firsts = _binned(t, op, "min", places)
-            r.add(x, t.where(t.apply("eq", places, _by_key(t, op, firsts)), t.where(is_it, spread, None), None), zeros=True)
+            r.add(x, t.where(t.apply("eq", places, _by_key(t, op, firsts)), t.where(is_it, spread, None), None), Hidden.VALUES)
         case "mul":
             zero = t.apply("eq", x, t.number(0.0, x))
             factors = t.where(zero, t.number(1.0, x), x)

@@ -37,6 +37,7 @@ from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, as_si
 from ..sizes.size import quotient, remainder, truncated_subtract
 from ..values.facts import Operand
 from .reverse_mode import Activity, ReversePass, cotangents_of
+from .terms import Hidden
 
 # ---------------------------------------------------------------------------------------------------- blocks
 
@@ -49,8 +50,8 @@ def _plain(type: ArrayType) -> ArrayType:
 
 def _block_adjoint(
     r: ReversePass, block: Block, params: Mapping[ValueId, ValueId], sizes: Mapping[SizeVariable, Size],
-    cotangents: Sequence[ValueId | None], wanted: Sequence[ValueId], *, zeros: bool, sums: Mapping[ValueId, ValueId] = _NONE,
-) -> tuple[list[ValueId | None], list[bool]]:  # fmt: skip
+    cotangents: Sequence[ValueId | None], wanted: Sequence[ValueId], hidden: Hidden, *, sums: Mapping[ValueId, ValueId] = _NONE,
+) -> tuple[list[ValueId | None], list[Hidden]]:  # fmt: skip
     """Emit a block's ops once more, on other params, and its adjoint: the cotangents of `wanted`, params or outer values.
 
     `sums`: cotangents of outer values that those of the block are added to."""
@@ -61,7 +62,7 @@ def _block_adjoint(
     activity.extend(ops)
     seeds = [*sums.items()]
     seeds += [(cloner.value(value), g) for value, g in zip(block.results, cotangents, strict=True) if g is not None]
-    return cotangents_of(r.builder, r.span, ops, activity, seeds, values, r.rules, zeros=zeros)
+    return cotangents_of(r.builder, r.span, ops, activity, seeds, values, r.rules, hidden)
 
 
 def _without_dead_ops(block: Block) -> Block:
@@ -86,7 +87,7 @@ def _operands(r: ReversePass, values: Sequence[ValueId]) -> list[Operand]:
 # ---------------------------------------------------------------------------------------------------- maps
 
 def _map(r: ReversePass, op: MapCells) -> None:
-    t, builder, zeros = r.terms, r.builder, r.terms.has_zeros
+    t, builder, hidden = r.terms, r.builder, r.terms.hidden
     given = [number for number, result in enumerate(op.results) if result in r.cotangents and r.is_active(result)]
     active = [number for number, arg in enumerate(op.args) if r.is_active(arg)]
     outer = _active_captures(r, op.body)
@@ -98,7 +99,7 @@ def _map(r: ReversePass, op: MapCells) -> None:
     for number, param in zip(given, params[len(op.args) :], strict=True):
         of_results[number] = param.value
     wanted = [*[op.body.params[i] for i in active], *outer]
-    parts, selected = _block_adjoint(r, op.body, inner, {}, of_results, wanted, zeros=zeros)
+    parts, selected = _block_adjoint(r, op.body, inner, {}, of_results, wanted, hidden)
     present = [number for number, part in enumerate(parts) if part is not None]
     block = builder.close_block(_operands(r, [part for part in parts if part is not None]))
     if not present:
@@ -110,9 +111,9 @@ def _map(r: ReversePass, op: MapCells) -> None:
     for number, result in zip(present, results, strict=True):
         if number < len(active):
             arg, frame = op.args[active[number]], op.frames[active[number]]
-            r.add(arg, _sum_axes(r, result.value, frame, depth), zeros=selected[number])
+            r.add(arg, _sum_axes(r, result.value, frame, depth), selected[number])
         else:
-            r.add(outer[number - len(active)], t.sum_leading(result.value, depth), zeros=selected[number])
+            r.add(outer[number - len(active)], t.sum_leading(result.value, depth), selected[number])
 
 
 def _sum_axes(r: ReversePass, x: ValueId, first: int, last: int) -> ValueId:
@@ -159,7 +160,7 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
     wanted = [*[states[i] for i in active], *[body.params[i] for i in cells], *outer]
     sizes = {} if op.index is None else {op.index: at}
     sums = dict(zip(outer, of_states[len(active) + len(cells) :], strict=True))
-    parts, _ = _block_adjoint(r, body, inner, sizes, of_results, wanted, zeros=True, sums=sums)
+    parts, _ = _block_adjoint(r, body, inner, sizes, of_results, wanted, Hidden.VALUES, sums=sums)
     result: list[ValueId] = []
     for number, part in enumerate(parts):
         state = of_states[number]
@@ -194,9 +195,9 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
         lambda ids: CoreLoop(ids, tuple(first), trip, block, None, False, tuple(arrays), index, True), types, span
     )
     for value, total in zip(outer, results[len(active) + len(cells) :], strict=True):
-        r.replace(value, total.value, zeros=True)
+        r.replace(value, total.value, Hidden.VALUES)
     for target, total in zip([*[op.initial[i] for i in active], *[op.cells[i] for i in cells]], results, strict=False):
-        r.add(target, total.value, zeros=True)
+        r.add(target, total.value, Hidden.VALUES)
 
 
 _MANY_BYTES: Final = 1 << 26
@@ -363,9 +364,9 @@ def _as_loop(r: ReversePass, emit: Callable[[], Sequence[ValueId]], results: Seq
     values: list[ValueId] = []
     ops = r.emitted(lambda: values.extend(emit()))
     r.activity.extend(ops)
-    zeros = r.terms.has_zeros
+    hidden = r.terms.hidden
     for value, cotangent in zip(values, cotangents, strict=True):
-        r.add(value, cotangent, zeros=zeros)
+        r.add(value, cotangent, hidden)
     r.run(ops)
 
 
@@ -455,7 +456,7 @@ def scan_by_fold(r: ReversePass, op: Scan, cotangent: ValueId) -> None:
 # ---------------------------------------------------------------------------------------------------- branches
 
 def _branch(r: ReversePass, op: CoreBranch) -> None:
-    t, builder, zeros = r.terms, r.builder, r.terms.has_zeros
+    t, builder, hidden = r.terms, r.builder, r.terms.hidden
     outer = _active_captures(r, op.then, op.otherwise)
     for arm in (op.then, op.otherwise):  # results that an arm takes from outside
         outer += [value for value in arm.results if r.is_active(value) and value not in outer and not _defines(arm, value)]
@@ -467,7 +468,7 @@ def _branch(r: ReversePass, op: CoreBranch) -> None:
         builder.open_block((), r.span)
         scopes.append(builder.open_arm(stated(builder, op.condition, holds=arm is op.then)))
         seeds = [_fitted(r, r.cotangents.get(result), value) for result, value in zip(op.results, arm.results, strict=True)]
-        parts, _ = _block_adjoint(r, arm, {}, {}, seeds, outer, zeros=zeros)
+        parts, _ = _block_adjoint(r, arm, {}, {}, seeds, outer, hidden)
         values = [part if part is not None else t.zeros_like(value) for part, value in zip(parts, outer, strict=True)]
         builder.close_scope()
         arms.append(builder.close_block(_operands(r, values)))
@@ -477,7 +478,7 @@ def _branch(r: ReversePass, op: CoreBranch) -> None:
         lambda ids: CoreBranch(ids, op.condition, arms[0], arms[1], needs_condition=needed), types, r.span
     )
     for value, result in zip(outer, results, strict=True):
-        r.add(value, result.value, zeros=True)
+        r.add(value, result.value, Hidden.VALUES)
 
 
 def _defines(block: Block, value: ValueId) -> bool:

@@ -75,13 +75,13 @@ def _is_read(r: ReversePass, a: ValueId, g: ValueId) -> ValueId:
 
 def _add_read(r: ReversePass, a: ValueId, part: ValueId, g: ValueId) -> None:
     """Add a part to the cotangent of matrices, but for those that were selected away."""
-    r.add(a, r.terms.where(_is_read(r, a, g), part, None) if r.terms.has_zeros else part)
+    r.add(a, r.terms.where(_is_read(r, a, g), part, None) if r.terms.hidden else part)
 
 
 def _read_matrices(r: ReversePass, a: ValueId, g: ValueId) -> ValueId:
     """The matrices, with an identity for each that was selected away, so that it has an inverse."""
     t, shape = r.terms, r.terms.shape(a)
-    if not t.has_zeros:
+    if not t.hidden:
         return a
     rank = len(shape)
     is_diagonal = t.apply("eq", t.coordinates(shape, rank - 2), t.coordinates(shape, rank - 1))

@@ -17,7 +17,7 @@ from ..core.arrays import Scalar, ValueId
 from ..core.blocks import CoreBranch, CoreFold, CoreLoop, FoldScan, MapCells, Op, operands_of, results_of
 from ..core.builder import Builder, DeclaredAdjoint
 from . import scalar_rules
-from .terms import NotDifferentiable, Terms
+from .terms import Hidden, NotDifferentiable, Terms
 
 # ---------------------------------------------------------------------------------------------------- activity
 
@@ -85,31 +85,36 @@ Rules: TypeAlias = Mapping[type, "Callable[[ReversePass, Any], None]"]
 class ReversePass:
     """The cotangents of the values of one block, emitted into the innermost open block.
 
-    `rules`: of ops other than scalar functions, by their types.  `may_have_zeros`: the cotangents that have a 0 where an item
-    was selected away (`Terms.has_zeros`)."""
+    `rules`: of ops other than scalar functions, by their types.  `hidden`: by value, what zeros of its
+    cotangent may hide."""
 
     def __init__(self, builder: Builder, span: Span, activity: Activity, rules: Rules) -> None:
         self.builder, self.span, self.activity, self.rules = builder, span, activity, rules
         self.terms = Terms(builder, span)
         self.cotangents: dict[ValueId, ValueId] = {}
-        self.may_have_zeros: set[ValueId] = set()
+        self.hidden: dict[ValueId, Hidden] = {}
 
     def is_active(self, value: ValueId) -> bool:
         return value in self.activity.values
 
-    def add(self, value: ValueId, cotangent: ValueId | None, *, zeros: bool | None = None) -> None:
-        """Add to the cotangent of a value; `zeros`: may it have zeros (None: as the one at hand)?"""
+    def add(self, value: ValueId, cotangent: ValueId | None, hidden: Hidden | None = None) -> None:
+        """Add to the cotangent of a value; `hidden`: what its zeros may hide (None: as the one at hand).
+
+        An item is selected away only if it is so for all that read it."""
         if cotangent is None or not self.is_active(value):
             return
         before = self.cotangents.get(value)
         total = cotangent if before is None else self.terms.add(before, cotangent)
-        self.replace(value, total, zeros=(self.terms.has_zeros if zeros is None else zeros) or before in self.may_have_zeros)
+        self.replace(value, total, self.terms.hidden if hidden is None else hidden)
 
-    def replace(self, value: ValueId, total: ValueId, *, zeros: bool) -> None:
-        """Set the cotangent of a value to one that what there was has been added to."""
+    def replace(self, value: ValueId, total: ValueId, hidden: Hidden) -> None:
+        """Set the cotangent of a value to one that what there was has been added to; `hidden`: by the zeros of what is new."""
+        self.hidden[value] = min(hidden, self.hidden.get(value, hidden))
         self.cotangents[value] = total
-        if zeros:
-            self.may_have_zeros.add(total)
+
+    def hidden_by(self, values: Iterable[ValueId]) -> Hidden:
+        """What zeros of the cotangents of values may hide."""
+        return max((self.hidden.get(value, Hidden.NOTHING) for value in values), default=Hidden.NOTHING)
 
     def run(self, ops: Sequence[Op]) -> None:
         """Go over ops from last to first."""
@@ -126,7 +131,7 @@ class ReversePass:
             if self.cotangents.keys().isdisjoint(results) or self.activity.values.isdisjoint(results):
                 continue
             self.terms.span = self.builder.spans[results[0]]
-            self.terms.has_zeros = any(self.cotangents.get(result) in self.may_have_zeros for result in results)
+            self.terms.hidden = self.hidden_by(results)
             self._op(op)
 
     def _op(self, op: Op) -> None:
@@ -143,18 +148,18 @@ class ReversePass:
         cotangent = self.cotangents.get(declared.result)
         if cotangent is None or not any(map(self.is_active, declared.arguments)):
             return
-        zeros = cotangent in self.may_have_zeros
+        hidden = self.hidden[declared.result]
         parts = declared.pull(declared.arguments, cotangent)
         if not parts:
             raise NotDifferentiable(is_reported=True)
         for argument, part in zip(declared.arguments, parts, strict=True):
-            self.add(argument, part, zeros=zeros)
+            self.add(argument, part, hidden)
 
     def _scalar(self, op: Scalar, cotangent: ValueId) -> None:
         t = self.terms
         rules = scalar_rules.CIRCULAR.get(op.parameter) if op.function == "circular" else None
         rows = (rules,) if op.function == "circular" else scalar_rules.RULES.get(op.function)
-        selects = op.function in scalar_rules.CHOOSE or any(scalar_rules.is_truth(t, arg) for arg in op.args)
+        hidden = max(t.hidden, scalar_rules.hidden_by(t, op))
         for number, arg in enumerate(op.args):
             if not self.is_active(arg):
                 continue
@@ -168,7 +173,7 @@ class ReversePass:
             rule = rows[number]
             if rule is not None:
                 part = t.sum_to_rank(rule(t, op.args, op.result, cotangent), len(t.shape(arg)))
-                self.add(arg, part, zeros=t.has_zeros or selects)
+                self.add(arg, part, hidden)
 
     # ------------------------------------------------------------------------------------------- blocks
 
@@ -181,17 +186,16 @@ class ReversePass:
 
 def cotangents_of(
     builder: Builder, span: Span, ops: Sequence[Op], activity: Activity, seeds: Sequence[tuple[ValueId, ValueId]],
-    wanted: Sequence[ValueId], rules: Rules, *, zeros: bool,
-) -> tuple[list[ValueId | None], list[bool]]:  # fmt: skip
-    """The cotangents of `wanted`, from `seeds`: (value, its cotangent); None is 0; and whether each may have zeros.
+    wanted: Sequence[ValueId], rules: Rules, hidden: Hidden,
+) -> tuple[list[ValueId | None], list[Hidden]]:  # fmt: skip
+    """The cotangents of `wanted`, from `seeds`: (value, its cotangent); None is 0; and what zeros of each may hide.
 
     The ops have been emitted and define, from the wanted values and others, the values that have seeds."""
     reverse = ReversePass(builder, span, activity, rules)
     for value, cotangent in seeds:
-        reverse.add(value, cotangent, zeros=zeros)
+        reverse.add(value, cotangent, hidden)
     reverse.run(ops)
-    parts = [reverse.cotangents.get(value) for value in wanted]
-    return parts, [part in reverse.may_have_zeros for part in parts]
+    return [reverse.cotangents.get(value) for value in wanted], [reverse.hidden_by((value,)) for value in wanted]
 
 
 _NAMES: Final = {"Format": "text of a number", "Library": "library function"}

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from ..core.arrays import Literal, Scalar, ValueId
 from ..elements import Kind
-from .terms import Terms
+from .terms import Hidden, Terms
 
 Operands: TypeAlias = Sequence[ValueId]
 Rule: TypeAlias = "Callable[[Terms, Operands, ValueId, ValueId], ValueId]"
@@ -251,7 +251,10 @@ CHOOSE: Final = frozenset({"select", "min", "max", "abs"})
 """Functions whose rules make a cotangent 0 where the operand does not matter."""
 
 
-def is_truth(t: Terms, x: ValueId) -> bool:
-    """Is an operand the 0 and 1 of a comparison, by which products select items?"""
-    op = t.builder.definitions.get(x)
-    return isinstance(op, Scalar) and op.function == "convert" and t.kind(op.args[0]) is Kind.BOOL
+def hidden_by(t: Terms, op: Scalar) -> Hidden:
+    """What zeros of the cotangents that a rule gives may hide; products with the 0 and 1 of a comparison select items."""
+    if op.function in CHOOSE:
+        return Hidden.VALUES
+    definitions = [t.builder.definitions.get(arg) for arg in op.args]
+    is_truth = any(isinstance(d, Scalar) and d.function == "convert" and t.kind(d.args[0]) is Kind.BOOL for d in definitions)
+    return Hidden.SLOPES if is_truth else Hidden.NOTHING

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import IntEnum
 
 from ...lang.syntax.source import Span
 from ..core.arrays import (
@@ -40,13 +41,22 @@ class NotDifferentiable(Exception):
         self.message, self.span, self.notes, self.is_reported = message, span, tuple(notes), is_reported
 
 
+class Hidden(IntEnum):
+    """What a cotangent of 0 may hide, since the item was selected away: nothing, slopes that are not finite at finite items (a
+    factor 0 or 1 of a product), or also items that are not finite (a choice)."""
+
+    NOTHING = 0
+    SLOPES = 1
+    VALUES = 2
+
+
 class Terms:
     """Emits ops at one span; every method returns the id of the value that it defines."""
 
     def __init__(self, builder: Builder, span: Span) -> None:
         self.builder, self.span = builder, span
-        self.has_zeros = False
-        """May the cotangent at hand have zeros where an item was selected away?"""
+        self.hidden = Hidden.NOTHING
+        """What zeros of the cotangent at hand may hide."""
 
     def type(self, value: ValueId) -> ArrayType:
         return self.builder.types[value]
@@ -134,17 +144,31 @@ class Terms:
         """A cotangent times a derivative: 0 for an item that was selected away, whatever the derivative is.
 
         Its own derivative by the cotangent is the slope also where the cotangent is 0, if that is finite."""
-        if self.has_zeros:
+        if self.hidden:
             slope = self.where(self.apply("gt", self._is_zero(cotangent), self.is_finite(slope)), None, slope)
         return self.mul(cotangent, slope)
 
     def over(self, cotangent: ValueId, divisor: ValueId) -> ValueId:
         """A cotangent divided by a number, in the same way."""
-        if self.has_zeros:
+        if self.hidden:
             is_undefined = self.apply("or", self._is_zero(divisor), self.apply("ne", divisor, divisor))
             is_hidden = self.apply("and", self._is_zero(cotangent), is_undefined)
             divisor = self.where(is_hidden, self.number(1.0, divisor), divisor)
         return self.div(cotangent, divisor)
+
+    def is_always_finite(self, x: ValueId) -> bool:
+        """Are all items finite, whatever the data: integers, and these divided by positive integers?"""
+        match self.builder.definitions.get(x):
+            case Scalar(function="convert", args=(arg,)):
+                return self.kind(arg).is_integer
+            case Scalar(function="div", args=(arg, by)):
+                divisor = self.builder.definitions.get(by)
+                if not isinstance(divisor, Scalar) or divisor.function != "convert":
+                    return False
+                return (self.type(divisor.args[0]).element.low or 0) >= 1 and self.is_always_finite(arg)
+            case Broadcast(arg=arg) | Reshape(arg=arg) | Reverse(arg=arg) | Slice(arg=arg) | Transpose(arg=arg):
+                return self.is_always_finite(arg)
+        return False
 
     def is_finite(self, x: ValueId) -> ValueId:
         return self._is_zero(self.sub(x, x))
