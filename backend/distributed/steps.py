@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from enum import Enum
 from functools import partial
 from time import perf_counter_ns
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
 from ...lang.support.records import dataclass, field, replace, require_invariant
@@ -40,8 +40,9 @@ from ..graph.phases import (
     SubGraph,
     ValueId,
 )
-from ..graph.shard_of_phase import restrict
+from ..graph.shard_of_phase import Restricted, restrict
 from ..io.external_arrays import StoreBackend
+from ..jit.compiler import LruCache
 from ..schedule.plan.plan import (
     Box,
     BranchStep,
@@ -145,7 +146,7 @@ def _parts(phase: Structured, box: Box, types: Types) -> list[Box]:
 def _structured(
     phase: Structured, box: Box, makes: ShardOutputKind, types: Types, backend: Backend, known: KernelCache
 ) -> ShardKernel:
-    restricted = restrict(phase, box)
+    restricted = _restricted(phase, box)
     results = result_boxes(phase, types.types, box)
     local: dict[ValueId, ArrayType] = {}
     for read, new, part, full in zip(phase.reads, restricted.phase.reads, restricted.boxes, restricted.is_unnarrowed,
@@ -174,13 +175,32 @@ def _structured(
     return run
 
 
-def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> ShardKernel:
-    """All iterations of a box of an element-wise loop: in one kernel where the back end has one, else one kernel an iteration."""
+def _restricted(phase: Structured, box: Box) -> Restricted:
+    """A phase on a box, kept with the phase, as back ends keep kernels with what they are of."""
+    return _restrictions.of((id(phase), box), (phase,), lambda: restrict(phase, box))
+
+
+_restrictions: Final[LruCache[Restricted]] = LruCache(1024)
+_iterations: Final[LruCache[tuple[Structured, Restricted, Structured, Loop]]] = LruCache(256)
+
+
+def _restricted_loop(loop: Loop, box: Box, types: Types) -> tuple[Structured, Restricted, Structured, Loop]:
+    """An iteration of an element-wise loop, the same on a box, with results of its own, and the loop of that; kept with it."""
     iteration = merged_loop_body(loop, types.types)
     assert isinstance(iteration, Structured), "only element-wise loops have boxes"
     restricted = restrict(iteration, box)
-    states, trip = len(loop.initial), types.number(loop.trip)
-    reads = restricted.phase.reads
+    reads, states = restricted.phase.reads, len(loop.initial)
+    renamed = tuple(ValueId(-1 - len(reads) - index) for index in range(states))
+    params = tuple(read.value for read in reads[:states])
+    results = tuple(replace(r, value=new) for r, new in zip(restricted.phase.results, renamed, strict=True))
+    body = replace(restricted.phase, results=results)
+    return iteration, restricted, body, replace(loop, initial=params, body=SubGraph(params, (body,), renamed))
+
+
+def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> ShardKernel:
+    """All iterations of a box of an element-wise loop: in one kernel where the back end has one, else one kernel an iteration."""
+    iteration, restricted, body, alone = _iterations.of((id(loop), box), (loop,), lambda: _restricted_loop(loop, box, types))
+    reads, trip = restricted.phase.reads, types.number(loop.trip)
     wanted = [
         (new.value, (read.value, part, full))
         for read, new, part, full in zip(iteration.reads, reads, restricted.boxes, restricted.is_unnarrowed, strict=True)
@@ -190,13 +210,9 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> ShardKernel:
         new: types.types[old] if full else replace(types.types[old], shape=_sizes(extents(part)))
         for new, (old, part, full) in wanted
     }
-    renamed = tuple(ValueId(-1 - len(reads) - index) for index in range(states))
-    for value, new in zip(loop.results, renamed, strict=True):
+    for value, new in zip(loop.results, alone.body.results, strict=True):
         local[value] = local[new] = replace(types.types[value], shape=shape)
-    params = tuple(read.value for read in reads[:states])
-    results = tuple(replace(r, value=new) for r, new in zip(restricted.phase.results, renamed, strict=True))
-    body = replace(restricted.phase, results=results)
-    alone = replace(loop, initial=params, body=SubGraph(params, (body,), renamed))
+    params = alone.initial
     own_types = Types(local, types.sizes, types.guards)
     together = backend.region(alone, own_types, {})
     kernel = backend.structured(body, own_types)
@@ -290,14 +306,21 @@ def pairwise_function(
 ) -> PairwiseFunction:
     """One application of a function that joins partial results of `value`, element by element."""
     type = types.types[value]
+    joined = _joins.of((id(phase), function, value, type), (phase,), lambda: _pairwise(phase, function, value, type))
+    left, right = (read.value for read in joined.reads)
+    kernel = backend.structured(joined, Types({left: type, right: type, value: type}, types.sizes, types.guards))
+    return lambda a, b: kernel({left: a, right: b}, None)[0]
+
+
+_joins: Final[LruCache[Structured]] = LruCache(256)
+
+
+def _pairwise(phase: Structured | LibraryPhase, function: str, value: ValueId, type: ArrayType) -> Structured:
     kind, left, right = type.element.kind, ValueId(-1), ValueId(-2)
     axes = tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
     body = (ReadNode(0, kind), ReadNode(1, kind), ApplyNode(function, (0, 1), kind))
     reads = (Read(left, Projection(())), Read(right, Projection(())))
-    joined = Structured(phase.id, phase.span, axes, reads, body, (PhaseResult(value, 2, None),))
-    local = Types({left: type, right: type, value: type}, types.sizes, types.guards)
-    kernel = backend.structured(joined, local)
-    return lambda a, b: kernel({left: a, right: b}, None)[0]
+    return Structured(phase.id, phase.span, axes, reads, body, (PhaseResult(value, 2, None),))
 
 
 # ---------------------------------------------------------------------------------------------------- steps
@@ -812,7 +835,7 @@ def _parts_read(machine: RunState, step: Step) -> list[tuple[ValueId, Box | None
     if isinstance(phase, Output) and phase.name in machine.keep:
         return []
     if isinstance(step, RunStep) and step.box is not None and isinstance(phase, Structured):
-        return [(read.value, box) for read, box in zip(phase.reads, restrict(phase, step.box).boxes, strict=True)]
+        return [(read.value, box) for read, box in zip(phase.reads, _restricted(phase, step.box).boxes, strict=True)]
     return [(value, None) for value in traverse.uses(phase)]
 
 

@@ -21,7 +21,6 @@ from ..codegen.gpu_targets import missing
 from ..cpu.backend import CpuBackend
 from ..cpu.views import DTYPES, NumArray, as_stored, as_view, constants
 from ..graph import traverse
-from ..graph.fusion_groups import join_chain
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
 from ..schedule.plan.plan import Device
 from ..vm.backend_interface import Index, Kernel, RegionKernel, Types
@@ -96,7 +95,7 @@ class CardBackend:
 
     def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], types: Types) -> Kernel:
         with self._here():
-            kernel = compile_rows(self.card, join_chain(members, wanted), types.kind, types.number)
+            kernel = compile_rows(self.card, members, wanted, types.kind, types.number)
         if kernel is not None:
             return self._placed(kernel)
         return _in_sequence([(member, self.structured(member, types)) for member in members], wanted)

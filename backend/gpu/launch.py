@@ -30,8 +30,9 @@ from ..cpu.views import (
     known_affine,
     points_inside,
 )
+from ..graph import traverse
 from ..graph.bind_sizes import KnownValues
-from ..graph.fusion_groups import MAX_ROW, JoinedGroup
+from ..graph.fusion_groups import MAX_ROW, JoinedGroup, join_chain
 from ..graph.phases import Affine, AxisKind, Constant, Loop, Projection, ReadNode, Reshaped, Stage, Structured, ValueId
 from ..loopir.facts import estimate_iteration
 from ..loopir.ir import LoopProgram
@@ -249,7 +250,7 @@ def computed(
 
 
 def _launch(card: Card, body: Body, shape: Numbers, kinds: tuple[Kind, ...]) -> Launch:
-    launch: Launch = card.launches.of((body, shape, kinds), (), lambda: Launch(card, body, [], shape, kinds, [], None))
+    launch: Launch = card.launches.of((body, shape, kinds), (), lambda: Launch(card, body, [], shape, kinds, []))
     return launch
 
 
@@ -261,7 +262,20 @@ Values: TypeAlias = Mapping[ValueId, Any]
 def compile_structured(
     card: Card, phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], on_host: Run
 ) -> Run | None:
-    """The kernel of a phase for known sizes; None if kernels lack a function of the body."""
+    """The kernel of a phase for known sizes, kept with it; None if kernels lack a function of the body.  `on_host` says what
+    failed."""
+    if any(size.constant is None for size in traverse.sizes(phase)):
+        kernel = _compiled(card, phase, kinds, number)
+    else:
+        kernel = card.launches.of(("phase", id(phase)), (phase,), lambda: _compiled(card, phase, kinds, number))
+    if not isinstance(kernel, Launch):
+        return kernel
+    return lambda values, overwrite: kernel.run(values, overwrite, on_host)
+
+
+def _compiled(
+    card: Card, phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
+) -> Launch | Run | None:
     space = tuple(number(axis.size) for axis in phase.axes)
     reduces = any(a.kind is AxisKind.REDUCE for a in phase.axes)
     if 0 in space:
@@ -274,28 +288,40 @@ def compile_structured(
         return None
     body = narrow(body)
     operands = [kinds(read.value) for read in phase.reads]
-    return Launch(card, body, reads, space, operands, [number(size) for size in body.sizes], on_host).run
+    return Launch(card, body, reads, space, operands, [number(size) for size in body.sizes])
 
 
 def compile_rows(
+    card: Card, members: Sequence[Structured], wanted: Sequence[ValueId], kinds: Callable[[ValueId], Kind],
+    number: Callable[[Size], int],
+) -> Run | None:  # fmt: skip
+    """A chain along rows in one launch, kept with its members; None if they have to run one by one."""
+
+    def make() -> Launch | None:
+        return _compiled_rows(card, join_chain(members, wanted), kinds, number)
+
+    if any(size.constant is None for member in members for size in traverse.sizes(member)):
+        launch = make()
+    else:
+        launch = card.launches.of(("rows", *map(id, members), *wanted), members, make)
+    return None if launch is None else lambda values, overwrite: launch.run(values, None)
+
+
+def _compiled_rows(
     card: Card, chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
-) -> Run | None:
-    """A chain along rows in one launch; None if its members have to run one by one."""
+) -> Launch | None:
     phase, body = chain.phase, legalize(chain.phase)
     space = tuple(number(axis.size) for axis in phase.axes)
     if body is None or 0 in space or space[-1] > MAX_ROW:
         return None
     reads = compile_readings(card, phase, space, kinds, number)
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
-    launch = Launch(card, body, reads, space, operands, scalars, None, chain.is_row)
-    return lambda values, overwrite: launch.run(values, None)
+    return Launch(card, body, reads, space, operands, scalars, chain.is_row)
 
 
 def _empty(card: Card, phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueId], Kind]) -> Run:
-    def run(values: Values, overwrite: Any) -> tuple[Any, ...]:
-        return tuple(card.up(np.asarray(identity_array(r.reduction, kinds(r.value), parallel))) for r in phase.results)
-
-    return run
+    empty = [np.asarray(identity_array(r.reduction, kinds(r.value), parallel)) for r in phase.results]
+    return lambda values, overwrite: tuple(map(card.up, empty))
 
 
 def _renaming(card: Card, phase: Structured, reads: Sequence[tuple[ValueId, Reading]]) -> Run:
@@ -339,20 +365,20 @@ class Launch:
 
     def __init__(
         self, card: Card, body: Body, reads: Sequence[tuple[ValueId, Reading]], space: Numbers, operands: Sequence[Kind],
-        scalars: Sequence[int], on_host: Run | None, is_row: tuple[bool, ...] = (),
+        scalars: Sequence[int], is_row: tuple[bool, ...] = (),
     ) -> None:  # fmt: skip
         self.card, self.body, self.reads, self.space = card, body, reads, space
-        self.operands, self.scalars, self.on_host = operands, list(scalars), on_host
+        self.operands, self.scalars = operands, list(scalars)
         self.reduces, self.is_row = body.results[0].reduction is not None, is_row
         self.kept: dict[tuple[Numbers, ...], BoundGpuKernel] = {}
 
-    def run(self, values: Values, overwrite: Any) -> tuple[Any, ...]:
+    def run(self, values: Values, overwrite: Any, on_host: Run | None = None) -> tuple[Any, ...]:
         views = [read(values[value]) for value, read in self.reads]
         bound = self.bound([view.strides for view in views])
         results = self.room(bound, overwrite)
         if self.launch(bound, views, results, self.scalars):
-            assert self.on_host is not None, "a body without checks does not fail"
-            self.on_host(values, None)
+            assert on_host is not None, "a body without checks does not fail"
+            on_host(values, None)
             raise AssertionError("a check failed on the device and not on the host")
         return self.finish(bound, results)
 

@@ -1,6 +1,7 @@
 """The driver of OpenCL 1.2 and later, through pyopencl.  The only module that imports it, and only on first use.
 
-Memory is a buffer of its own for each array; the driver counts the bytes and keeps to the limit of the plan.
+Memory is a buffer of its own for each array; the driver counts the bytes and keeps to the limit of the plan.  Buffers that
+no array has any more wait for one of their size, as the first use of new memory takes longer than most kernels.
 """
 
 from __future__ import annotations
@@ -109,6 +110,10 @@ def tier() -> str:
     return ", ".join(f"{gpu.name} ({gpu.lacks or gpu.version})" for gpu in gpus()) or "none (pyopencl finds no device)"
 
 
+_IDLE: Final = 8
+"""The part of a device's memory, an eighth, that buffers without arrays may take."""
+
+
 class _Memory:
     """A buffer, whose bytes count until it is dropped."""
 
@@ -120,6 +125,7 @@ class _Memory:
     def __del__(self) -> None:
         with self.driver.counting:
             self.driver.used -= self.size
+            self.driver.idle.append((self.size, self.buffer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +149,18 @@ class OpenClDriver:
         self.context = pyopencl.Context([self.device])
         self.compute, self.copies = (pyopencl.CommandQueue(self.context) for _ in range(2))
         self.used, self.most = 0, int(self.device.global_mem_size)
+        self.idle: list[tuple[int, Any]] = []
+        """Buffers with their sizes, the one that was used last at the end."""
         self._kernels: dict[tuple[str, str], Any] = {}
         self._copies: list[Any] = []
-        self._calls: AbstractContextManager[Any] = _simulating if self.device.platform.name in _SIMULATORS else nullcontext()
+        self._simulates = self.device.platform.name in _SIMULATORS
+        self._calls: AbstractContextManager[Any] = _simulating if self._simulates else nullcontext()
         self._lock, self.counting = Lock(), RLock()  # memory may be dropped, by the collector, while some is counted
 
     def limit(self, size: int | None) -> None:
-        self.most = int(self.device.global_mem_size) if size is None else size
+        with self.counting:
+            self.most = int(self.device.global_mem_size) if size is None else size
+            self._release(self.most - self.used)
 
     @contextmanager
     def here(self) -> Iterator[None]:
@@ -167,6 +178,10 @@ class OpenClDriver:
             if self.used + size > self.most:
                 raise MemoryError(f"{self.name}: {self.used + size} bytes, of {self.most}")
             self.used += size
+            for at in range(len(self.idle) - 1, -1, -1):
+                if self.idle[at][0] == size:  # the computing queue is in order, and the copying one waits for it
+                    return _Memory(self, self.idle.pop(at)[1], size)
+            self._release(self.most - self.used)
         try:
             buffer = self.cl.Buffer(self.context, self.cl.mem_flags.READ_WRITE, size)
         except BaseException:
@@ -174,6 +189,13 @@ class OpenClDriver:
                 self.used -= size
             raise
         return _Memory(self, buffer, size)
+
+    def _release(self, room: int) -> None:
+        """Give back buffers, those first that have waited longest, until they take no more than this and their part; simulators
+        keep none, as they watch what new memory is read."""
+        total, most = sum(size for size, _ in self.idle), 0 if self._simulates else max(0, min(room, self.most // _IDLE))
+        while total > most:
+            total -= self.idle.pop(0)[0]
 
     def pinned(self, size: int) -> NumArray:
         return np.empty(size, np.uint8)
@@ -219,7 +241,7 @@ class OpenClDriver:
         options, rounded = list(OPENCL.options), self.cl.device_fp_config
         if self.device.single_fp_config & rounded.CORRECTLY_ROUNDED_DIVIDE_SQRT:
             options.append("-cl-fp32-correctly-rounded-divide-sqrt")
-        if self.device.platform.name in _SIMULATORS:
+        if self._simulates:
             options.append("-cl-opt-disable")  # it lacks what its optimiser makes of `x < 0 ? -x : x`
         enabled = "".join(f"#pragma OPENCL EXTENSION {name} : enable\n" for name, is_needed in needs.items() if is_needed)
         for kernel in _built(self.context, enabled + source, options).all_kernels():

@@ -20,7 +20,7 @@ from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.phase_cost import missing_operation
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
-from rho.backend.gpu import cuda as bindings
+from rho.backend.gpu import cuda as bindings, launch
 from rho.backend.gpu.driver import CardModel
 from rho.backend.gpu.library import IMPLEMENTATIONS
 from rho.backend.graph import traverse
@@ -91,6 +91,18 @@ def test_loops(text: str) -> None:
     assert core is not None
     for n, r, c in ((5, 3, 4), (23, 2, 37), (0, 0, 3)):
         assert not disagreements(core, data(n, r, c)), n
+
+
+def test_what_runs_again_is_not_lowered_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    core = checked("input A : f64[r c]\ninput x : f64[n]\noutput r ← {e ← *⍵-⌈/⍵ ⋄ e÷+/e}⍤1 ⊢ A\noutput s ← +/⌽x×2\n")
+    given = {"A": np.arange(12.0).reshape(3, 4), "x": np.arange(9.0)}
+    assert core is not None
+    bound, card, lowered = backend.load(core, given, {}), MAKE(None), list[object]()
+    plan = backend.plan(bound)
+    wanted, usual = execute_plan(plan, bound, given, {plan.home: card}).outputs, launch.build_kernel
+    monkeypatch.setattr(launch, "build_kernel", lambda *given: lowered.append(given) or usual(*given))
+    again = execute_plan(plan, bound, given, {plan.home: card}).outputs
+    assert all(again[name].value.tobytes() == wanted[name].value.tobytes() for name in wanted) and not lowered
 
 
 def test_a_loop_is_one_kernel_an_iteration_a_few_launches() -> None:

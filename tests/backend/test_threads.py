@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.cpu import phases
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.distributed import steps
 from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.bind_sizes import BoundGraph
-from rho.backend.schedule.plan.plan import ExecutionPlan, FenceStep, Step, WaitStep
+from rho.backend.schedule.plan.plan import ExecutionPlan, FenceStep, RunStep, Step, WaitStep
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.vm.backend_interface import CheckFailed
@@ -57,6 +58,34 @@ def prepared(devices: int, seed: int, text: str = TEXT) -> tuple[ExecutionPlan, 
     answer = split_evenly(made.problem) if seed == 0 else with_modes(made.problem, random_modes(made.problem, chance))
     assert answer is not None
     return plan_of(made, answer), bound, data
+
+
+REPEATED = """input x : f64[n]
+input M : f64[r c]
+y ← {⍵-0.3×⍵×⍵}⍣7 ⊢ x
+output y
+output s ← +/y×1○x
+output t ← M-⍤1 ⊢ +⌿M
+"""
+
+
+def test_what_runs_again_is_not_lowered_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels of shards are kept with their phases, so that they also get machine code once that pays."""
+    checked, rng = check(Source("again.rho", REPEATED)), np.random.default_rng(5)
+    assert checked.core is not None
+    data = {"x": rng.standard_normal(20_000), "M": rng.standard_normal((700, 30))}
+    bound = backend.load(checked.core, data)
+    profile = Profile((DeviceProfile("cpu0", "cpu", home=True), DeviceProfile("d1", "k0")), (LinkProfile("cpu0", "d1", 1),))
+    made = problem_of(bound, profile, ticks_of=ticks_of(random.Random(1)))
+    answer = split_evenly(made.problem)
+    assert answer is not None
+    plan, lowered = plan_of(made, answer), list[object]()
+    assert sum(isinstance(step, RunStep) and step.box is not None for queue in plan.main.queues for step in queue.steps) > 4
+    wanted, usual = run(plan, bound, data), phases._compiled
+    monkeypatch.setattr(phases, "_compiled", lambda phase, *rest: lowered.append(phase) or usual(phase, *rest))
+    for pace in (QueueClock.THREADS, QueueClock.PREDICTED):
+        assert same_bits(run(plan, bound, data, pace), wanted)
+    assert not lowered
 
 
 def running() -> set[threading.Thread]:

@@ -79,6 +79,23 @@ def test_memory_is_given_back() -> None:
     assert used[0] == used[1] == used[2] <= 4096, "all but constants that programs share"
 
 
+def test_memory_that_is_dropped_waits_for_an_array_of_its_size_within_the_limit() -> None:
+    device = driver()
+    device._simulates = False  # these keep none
+    first, other = device.allocate(4096), device.allocate(512)
+    buffers = first.buffer, other.buffer
+    del first, other
+    again = device.allocate(4096)
+    assert again.buffer is buffers[0] and device.used == 4096 and device.idle == [(512, buffers[1])]
+    del again
+    device.limit(8 * 1024)
+    assert sum(size for size, _ in device.idle) <= 1024, "a part of the memory"
+    kept = device.allocate(8 * 1024)
+    assert kept.buffer not in buffers and device.idle == [], "none where arrays need all"
+    with pytest.raises(MemoryError):
+        device.allocate(1)
+
+
 def test_threads_count_memory_together() -> None:
     device = driver()
 
