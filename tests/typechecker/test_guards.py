@@ -27,6 +27,10 @@ def _codes(x: Vector) -> Vector:
     return np.array([seen.setdefault(int(item), len(seen)) for item in x], np.int64)
 
 
+def _firsts(x: Vector) -> Vector:
+    return np.array([*dict.fromkeys(x.tolist())], np.int64)
+
+
 def _pairs(x: Vector) -> Vector:
     a, b = _codes(x), _codes(x % 2)
     width = len(set(b.tolist()))
@@ -89,6 +93,25 @@ ACCEPTED: dict[str, tuple[str, Callable[[Vector, int], Any]]] = {
                       lambda x, i: np.array([x[k] if 0 <= k < x.size else -1 for k in x], np.int64)),
     "an elementwise choice": (X + "output a ← {⍵<0 : 0 ⋄ ⍵>3 : 3 ⋄ 2×⍵}¨x-2", lambda x, i: np.where(
         x < 2, 0, np.where(x > 5, 3, 2 * (x - 2)))),
+    "equal shapes": (X + "y ← (x>3)⌿x\nz ← (x<2)⌿x\noutput a ← {(⍴y)≡⍴z : +/y×z ⋄ ¯1} 0",
+                     lambda x, i: (x[x > 3] * x[x < 2]).sum() if (x > 3).sum() == (x < 2).sum() else -1),
+    "other shapes come first": (X + "y ← (x>3)⌿x\nz ← (x<2)⌿x\noutput a ← {(⍴y)≢⍴z : ¯1 ⋄ +/y×z} 0",
+                                lambda x, i: (x[x > 3] * x[x < 2]).sum() if (x > 3).sum() == (x < 2).sum() else -1),
+    "a written shape": (
+        Y + "output a ← {(,2)≡⍴⍵ : +/⍵×3 4 ⋄ ¯1} y", lambda x, i: x[x > 3] @ [3, 4] if (x > 3).sum() == 2 else -1),
+    "an item of a shape": (
+        Y + "z ← ∪x\noutput a ← {(⊃⍴y)=⊃⌽⍴z : y+.×z ⋄ ¯1} 0",
+        lambda x, i: x[x > 3] @ _firsts(x) if (x > 3).sum() == len(_firsts(x)) else -1),
+    "equal counts of two masks": (X + "output a ← {(+/x>3)=+/x<2 : +/((x>3)⌿x)×(x<2)⌿x ⋄ ¯1} 0",
+                                  lambda x, i: (x[x > 3] * x[x < 2]).sum() if (x > 3).sum() == (x < 2).sum() else -1),
+    "as many as a mask keeps": (X + "m ← x>3\noutput a ← ((⍳+/m)×m⌿x),(+/m)↑m⌿x",
+                               lambda x, i: np.append(np.arange((x > 3).sum()) * x[x > 3], x[x > 3])),
+    "equal masks": (X + "output a ← {(x>3)≡x>4 : +/((x>3)⌿x)-(x>4)⌿x ⋄ ¯1} 0", lambda x, i: -1 if (x == 4).any() else 0),
+    "a mask in a mask": (X + "m ← x>3\noutput a ← {∧/m≤x>i : ⌊/((x>i)⌿x)[⍳+/m],9 ⋄ ¯1} 0",
+                         lambda x, i: min([9, *x[x > i][: (x > 3).sum()]]) if ((x > i) >= (x > 3)).all() else -1),
+    "an exit of the argument's length": (Y + "output a ← x+{(≢x)=≢⍵ : ⍵ ⋄ x} y", lambda x, i: 2 * x),
+    "exits of one length, which the first gives": (
+        Y + "output a ← x+{(≢x)≠≢⍵ : x ⋄ ⌽⍵} y", lambda x, i: x + x[::-1] if (x > 3).all() else 2 * x),
     "a default where nothing is left": (Y + "z ← {0=≢⍵ : ,0 ⋄ ⍵} y\noutput a ← ⌈/z", lambda x, i: x[x > 3].max(initial=0)),
 }  # fmt: skip
 

@@ -160,7 +160,15 @@ class Writer:
         some = self.comparison(self.length(v), Part("0", lambda env: 0), self.pick(">", "≠"))
         at_least = self.comparison(Part(str(c), lambda env: c), self.length(v), "≤")
         inside = self.both(self.comparison(t, Part("0", lambda env: 0), "≥"), self.comparison(t, self.length(v), "<"))
-        equal = self.comparison(self.length(v), self.length(u), "=")
+        equal = self.pick(
+            self.comparison(self.length(v), self.length(u), "="),
+            Part(f"((⍴{v.text})≡⍴{u.text})", lambda env: len(v.value(env)) == len(u.value(env))),
+        )
+        alike = self.pick(
+            self.comparison(Part(f"(+/{v.text}>1)", lambda env: len(_above(1, v.value(env)))),
+                            Part(f"(+/{u.text}>{c})", lambda env: len(_above(c, u.value(env)))), "="),
+            Part(f"(({v.text}>1)≡{u.text}>{c})", lambda env: [a > 1 for a in v.value(env)] == [a > c for a in u.value(env)]),
+        )  # fmt: skip
         short = self.both(self.comparison(t, Part("0", lambda env: 0), "≥"), self.comparison(t, Part("3", lambda env: 3), "≤"))
         options = [
             (Part(f"(⊃{v.text})", lambda env: v.value(env)[0]), some),
@@ -170,6 +178,11 @@ class Writer:
             (Part(f"({v.text}[{c - 1}])", lambda env: v.value(env)[c - 1]), at_least),
             (Part(f"(+/{c}+/{v.text})", lambda env: _windows(c, v.value(env))), at_least),
             (Part(f"(+/{v.text}×{u.text})", lambda env: _product(v.value(env), u.value(env))), equal),
+            (Part(f"(+/((({v.text}>1)⌿{v.text}))×({u.text}>{c})⌿{u.text})",
+                  lambda env: _product(_above(1, v.value(env)), _above(c, u.value(env)))), alike),
+            (Part(f"(+/{u.text}×{{(≢⍵)=≢{u.text} : ⍵ ⋄ {u.text}}}{v.text})".replace("⍵ ⋄ ⍵", "⍵ ⋄ x"),
+                  lambda env: _product(u.value(env), v.value(env) if len(v.value(env)) == len(u.value(env)) else u.value(env))),
+             some),
             (Part(f"(+/{v.text}[{u.text}])", lambda env: wrapped(sum(item(v.value(env), a) for a in u.value(env)))),
              self.every(u, 0, self.length(v))),
             (Part(f"(first {v.text})", lambda env: v.value(env)[0]), some),
@@ -256,6 +269,10 @@ class Writer:
 def _windows(c: int, items: list[int]) -> int:
     assert c <= len(items) + 1
     return wrapped(sum(sum(items[k : k + c]) for k in range(len(items) - c + 1)))
+
+
+def _above(c: int, items: list[int]) -> list[int]:
+    return [item for item in items if item > c]
 
 
 def _product(a: list[int], b: list[int]) -> int:

@@ -11,7 +11,7 @@ to be checked, the `sink` of diagnostics, and the `source_names` of values for m
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label
 from ...lang.support.records import dataclass, field, replace
@@ -24,7 +24,7 @@ from ..proof.obligations import Obligation, Relation, SizeFact
 from ..proof.report_unproved import ClauseSite
 from ..scalars import FUNCTIONS, ResultKind
 from ..sizes.polynomials import ONE, ZERO, AtomKind, NonlinearAtom, Size, SizeOrigin, SizeVariable, number, product, variable
-from ..sizes.size import minimum, truncated_subtract
+from ..sizes.size import minimum, surely_fits_i64, truncated_subtract
 from ..values import constant_folding
 from ..values.constant_folding import MOST_ITEMS, folded
 from ..values.facts import (
@@ -40,8 +40,8 @@ from ..values.facts import (
     Value,
     ValueFacts,
 )
-from .arrays import Literal, Payload, Reduce, Reshape, Scalar, SizeVector, ValueId
-from .blocks import Block, Op, Recomputed
+from .arrays import Library, Literal, Payload, Reduce, Reshape, Scalar, SizeVector, ValueId
+from .blocks import Block, Op, Recomputed, operands_of
 
 # ---------------------------------------------------------------------------------------------------- size variables
 #
@@ -133,7 +133,7 @@ class SizeVariables:
         value = self._same.get(x, x)
         known = self._values.get(value)
         if known is None:
-            known = self.at_run_time("k", cap, span, "the value of this integer", least, SizeOrigin.RUNTIME)
+            known = self.at_run_time("k", cap, span, _OF_INTEGER, least, SizeOrigin.RUNTIME)
             self._values[value] = known
         return known
 
@@ -141,6 +141,7 @@ class SizeVariables:
 # ---------------------------------------------------------------------------------------------------- builder
 
 MOST_AXES = 15  # as in other APLs; libraries stop at 32 or 64, and windows double the number of axes
+_OF_INTEGER = "the value of this integer"
 MOST_SIZES = 256  # the longest literal whose items are also sizes
 
 
@@ -187,13 +188,14 @@ class Builder(Conversions):
         self.types: dict[ValueId, ArrayType] = {}
         self.spans: dict[ValueId, Span] = {}
         self.facts: dict[ValueId, ValueFacts] = {}
+        self.exact: dict[ValueId, Size | tuple[Size, ...]] = {}
         self.source_names = SourceNames()
         self.sink = DiagnosticSink()
         self.constraints = Constraints()
         self.sizes = SizeVariables()
         self.definitions: dict[ValueId, Op] = {}
         self._masks = MaskFacts(self.definitions, self.types, self.at_most)
-        self.sequences = AffineSequences(self.definitions, self.types, self.at_most)
+        self.sequences = AffineSequences(self.definitions, self.types, self.exact, self.at_most)
         self.adjoints: dict[ValueId, DeclaredAdjoint] = {}
         self.checkpoints = False
         self.strip_mined: dict[ValueId, int] = {}
@@ -239,7 +241,15 @@ class Builder(Conversions):
         value = self.fresh(type, span)
         self.definitions[value] = op = make(value)
         self._blocks[-1][1].append(op)
+        self.note_exact(value, static)
         return Operand(value, type, static, constant)
+
+    def note_exact(self, value: ValueId, static: Size | tuple[Size, ...] | None) -> None:
+        """Record that a value is its size, or sizes, also in i64: so are its operands, and none of them wraps."""
+        sizes = () if static is None else (static,) if isinstance(static, Size) else static
+        if static is not None and all(map(surely_fits_i64, sizes)):
+            known = all(arg in self.exact for arg in operands_of(self.definitions[value]))
+            self.exact |= {value: static} if known else {}
 
     def emit_many(
         self, make: Callable[[tuple[ValueId, ...]], Op], types: Sequence[ArrayType], span: Span
@@ -378,17 +388,29 @@ class Builder(Conversions):
         """A size variable from `least` to `cap`, which the next op emitted will define; its printed name is made unique."""
         return self.sizes.at_run_time(name, cap, self.sink.outside(span), why, least, origin)
 
-    def mask_size(self, mask: Operand, cap: Size, span: Span) -> SizeVariable:
+    def mask_size(
+        self, mask: Operand, cap: Size, span: Span, why: str = "the number of elements this mask keeps"
+    ) -> SizeVariable:  # fmt: skip
         """The size variable for the number of true elements of a mask; structurally equal masks share one."""
         before = self.sizes.next[0]
         call = self.sink.outside(span)
-        why = "the number of elements this mask keeps" if call == span else "a length of what this call gives"
+        why = why if call == span else "a length of what this call gives"
         size, new_facts = self.sizes.of_mask(mask.value, cap, call, why, self._masks, self.types)
         self.constraints.premises += new_facts
-        if self._counts and self.sizes.next[0] != before:
-            counts = [count for count in self._counts if self._masks.is_same(count.mask, mask.value)]
-            self.constraints.premises += [count.fact(variable(size)) for count in counts]
+        for count in self._counts if self.sizes.next[0] != before else ():
+            if count.mentions(lambda other: self._masks.is_same(other, mask.value)):
+                self.constraints.premises += count.facts(self._known_mask)
         return size
+
+    def integer_size(self, x: ValueId, cap: Size, span: Span, least: int) -> SizeVariable:
+        """The size variable for an integer; the sum of a mask is the number of its true elements."""
+        mask = counted_mask(self, x)
+        if mask is not None:
+            return self.mask_size(Operand(mask, self.types[mask]), self.types[mask].shape[0], span, _OF_INTEGER)
+        return self.sizes.of_integer(x, cap, self.sink.outside(span), least)
+
+    def _known_mask(self, mask: ValueId) -> SizeVariable | None:
+        return self.sizes.known_mask(mask, self._masks)
 
     def is_same_value(self, x: Operand, y: Operand) -> bool:
         """Are two values equal because the same ops computed them from the same values?"""
@@ -456,8 +478,7 @@ class Builder(Conversions):
                 if isinstance(statement, SizeFact):
                     stated.append(statement)
                 elif isinstance(statement, Count):
-                    counted = self.sizes.known_mask(statement.mask, self._masks)
-                    stated += [] if counted is None else [statement.fact(variable(counted))]
+                    stated += statement.facts(self._known_mask)
                 elif not self.types[statement.value].shape:
                     size = self.sizes.known_integer(statement.value)
                     stated += [] if size is None else statement.facts(variable(size))
@@ -594,6 +615,7 @@ _NOTHING: tuple[tuple[Statement, ...], ...] = ((),)
 _OPPOSITE = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
 _SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 _NEGATED = {"nand": "and", "nor": "or"}
+_Side = TypeVar("_Side", Size, "Size | ValueId")
 
 
 def stated(
@@ -623,9 +645,11 @@ def stated(
         case Reduce(function="and" | "or" as function, arg=arg) if not every and len(b.types[arg].shape) == 1:
             total = b.types[arg].shape[0]
             if (function == "and") is holds:
-                counted = Count(arg, Relation.EQUAL, total if holds else ZERO)
+                counted = Count(Relation.EQUAL, arg, total if holds else ZERO)
                 return _both(((counted,),), stated(b, arg, holds, depth - 1, every=True))
-            return ((Count(arg, Relation.AT_MOST, ONE, swapped=True) if holds else Count(arg, Relation.LESS, total),),)
+            return ((Count(Relation.AT_MOST, ONE, arg) if holds else Count(Relation.LESS, arg, total),),)
+        case Library(name="match", args=(x, y)) if not every:
+            return _matched(b, x, y, holds, depth)
         case _:
             return _NOTHING
 
@@ -637,10 +661,8 @@ def _both(
     return together if len(together) <= _MOST_ALTERNATIVES else first if len(first) <= _MOST_ALTERNATIVES else second
 
 
-def _either(
-    first: tuple[tuple[Statement, ...], ...], second: tuple[tuple[Statement, ...], ...]
-) -> tuple[tuple[Statement, ...], ...]:  # fmt: skip
-    either = first + second
+def _either(*sides: tuple[tuple[Statement, ...], ...]) -> tuple[tuple[Statement, ...], ...]:
+    either = tuple([conjunction for side in sides for conjunction in side])
     return either if all(either) and len(either) <= _MOST_ALTERNATIVES else _NOTHING
 
 
@@ -653,12 +675,12 @@ def _compared(b: Builder, function: str, x: ValueId, y: ValueId, depth: int, eve
         return _truth(b, function, x, y, depth, every)
     statements: list[Statement] = []
     if not every:
-        a, c = b.sequences.size(x), b.sequences.size(y)
-        if a is not None and c is not None:
-            return ((_fact(function, a, c),),)
-        for value, size, relation in ((x, c, function), (y, a, _SWAPPED[function])):
-            counted = None if size is None else _count(b, value, relation, size)
-            statements += [] if counted is None else [counted]
+        sizes = [b.sequences.size(value) for value in (x, y)]
+        left, right = [counted_mask(b, value) if size is None else size for value, size in zip((x, y), sizes, strict=True)]
+        if isinstance(left, Size) and isinstance(right, Size):
+            return ((_fact(function, left, right),),)
+        if left is not None and right is not None:
+            statements.append(Count(*_related(function, left, right)))
     for value, other, relation in ((x, y, function), (y, x, _SWAPPED[function])):
         if not every or len(b.types[value].shape) == max(len(b.types[x].shape), len(b.types[y].shape)):
             statements += _limits(b, value, relation, other)
@@ -671,16 +693,21 @@ def _truth(b: Builder, function: str, x: ValueId, y: ValueId, depth: int, every:
         op = b.definitions.get(other)
         if isinstance(op, Literal) and not b.types[other].shape and function in ("eq", "ne"):
             return stated(b, value, bool(op.data[0]) is (function == "eq"), depth - 1, every)
+    if every and function in ("eq", "le", "ge") and len(b.types[x].shape) == len(b.types[y].shape) == 1:
+        return ((Count(*_related(function, x, y)),),)
     return _NOTHING
 
 
 def _fact(function: str, a: Size, c: Size) -> SizeFact:
-    if function in ("gt", "ge"):
-        function, a, c = _SWAPPED[function], c, a
     if function == "eq" and (divides := _divides(a, c) or _divides(c, a)) is not None:
         return divides
-    relation = {"lt": Relation.LESS, "le": Relation.AT_MOST, "eq": Relation.EQUAL, "ne": Relation.NOT_EQUAL}[function]
-    return SizeFact(relation, a, c)
+    return SizeFact(*_related(function, a, c))
+
+
+def _related(function: str, a: _Side, c: _Side) -> tuple[Relation, _Side, _Side]:
+    if function in ("gt", "ge"):
+        function, a, c = _SWAPPED[function], c, a
+    return {"lt": Relation.LESS, "le": Relation.AT_MOST, "eq": Relation.EQUAL, "ne": Relation.NOT_EQUAL}[function], a, c
 
 
 def _divides(zero: Size, size: Size) -> SizeFact | None:
@@ -691,22 +718,37 @@ def _divides(zero: Size, size: Size) -> SizeFact | None:
     return SizeFact(Relation.DIVIDES, lone.args[1], lone.args[0]) if size.terms[0] == (((lone, 1),), 1) else None
 
 
-def _count(b: Builder, value: ValueId, function: str, size: Size) -> Count | None:
-    """What the comparison of a sum of truths says about their mask."""
-    op = b.definitions.get(value)
-    while isinstance(op, Scalar) and op.function == "convert":
-        op = b.definitions.get(op.args[0])
+def counted_mask(b: Builder, value: ValueId) -> ValueId | None:
+    """The mask whose true elements an integer counts; None if it was computed otherwise."""
+    op = _unconverted(b, value)
     if not isinstance(op, Reduce) or op.function != "add":
         return None
-    arg = op.arg
-    inner = b.definitions.get(arg)
+    arg, inner = op.arg, b.definitions.get(op.arg)
     while isinstance(inner, Scalar) and inner.function == "convert":
         arg = inner.args[0]
         inner = b.definitions.get(arg)
-    if b.types[arg].element.kind is not Kind.BOOL or len(b.types[arg].shape) != 1:
-        return None
-    fact = _fact(function, ZERO, ONE)
-    return Count(arg, fact.relation, size, swapped=function in ("gt", "ge"))
+    return arg if b.types[arg].element.kind is Kind.BOOL and len(b.types[arg].shape) == 1 else None
+
+
+def _unconverted(b: Builder, value: ValueId) -> Op | None:
+    op = b.definitions.get(value)
+    while isinstance(op, Scalar) and op.function == "convert":
+        op = b.definitions.get(op.args[0])
+    return op
+
+
+def _matched(b: Builder, x: ValueId, y: ValueId, holds: bool, depth: int) -> tuple[tuple[Statement, ...], ...]:
+    """What `x≡y` says of two arrays of one rank: all lengths and items are equal, or a scalar or a known item is not."""
+    if not b.types[x].shape:
+        return _compared(b, "eq" if holds else "ne", x, y, depth, every=False)
+    shapes = zip(b.types[x].shape, b.types[y].shape, strict=True)
+    first, second = b.sequences.items(x) or (), b.sequences.items(y) or ()
+    pairs = list(zip(first, second, strict=True)) if len(first) == len(second) else []
+    if holds:
+        lengths = tuple([SizeFact(Relation.EQUAL, *pair) for pair in shapes])
+        sizes = tuple([_fact("eq", *pair) for pair in pairs])
+        return _both(((*lengths, *sizes),), _compared(b, "eq", x, y, depth, every=True))
+    return _either(*[((_fact("ne", *pair),),) for pair in pairs]) if pairs else _NOTHING
 
 
 def _limits(b: Builder, value: ValueId, function: str, other: ValueId) -> list[Statement]:

@@ -65,8 +65,11 @@ class Cloner:
         if isinstance(copy, CoreLoop) and results_of(op)[0] in builder.strip_mined:
             builder.strip_mined[copy.results[0]] = builder.strip_mined[results_of(op)[0]]
         builder.effect(copy)
-        for value in results_of(copy)[:1]:
+        for original, value in zip(results_of(op)[:1], results_of(copy), strict=False):
             builder.definitions[value] = copy
+            known = builder.exact.get(original)
+            if known is not None:
+                builder.exact[value] = self.size(known) if isinstance(known, Size) else tuple(map(self.size, known))
         return copy
 
     def runtime_size(self, op: Op, size: SizeVariable) -> SizeVariable:

@@ -1,7 +1,7 @@
 """Branches: two arms elaborated in blocks and brought to one type, each under what the condition says where it is reached.
 
-The arms have equal ranks; their element types promote; a size that differs, or is not proved equal, becomes a run-time size
-bounded by the larger one.
+The arms have equal ranks; their element types promote.  A size of one arm that its condition makes equal to that of the other is
+that of the other; sizes that differ, or are not proved equal, become a run-time size bounded by the larger one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..rules.argument_checks import joint_element, of_mixed, static_sizes
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, product, variable
 from ..sizes.size import maximum, quotient, remainder, upper_bound
 from ..values.facts import Operand, Statement, Value, is_poisoned, leaves
-from .context import Context, PrimitiveFunction, cast, extended_block, rebuild, same_structure
+from .context import Context, PrimitiveFunction, cast, extended_block, rebuild, same_structure, with_sizes
 
 # ---------------------------------------------------------------------------------------------------- branches
 
@@ -45,12 +45,20 @@ def branch(
     if joint is None:
         return ctx.builder.poison(span)
 
+    arms = (first_arm, second_arm)
+    local = frozenset({size for arm in arms for op in arm.block.ops for size in defined_sizes(op)})
+    pairs = zip(leaves(first), leaves(second), strict=True)
+    same = [[_same_size(ctx, arms, x, y, local) for x, y in zip(a.type.shape, b.type.shape, strict=True)] for a, b in pairs]
+
     def converted(arm: Value) -> list[Operand]:
-        return [cast(ctx, x, element, span) for x, element in zip(leaves(arm), joint, strict=True)]
+        items: list[Operand] = []
+        for x, element, sizes in zip(leaves(arm), joint, same, strict=True):
+            shape = tuple([known or size for known, size in zip(sizes, x.type.shape, strict=True)])
+            items.append(cast(ctx, x if shape == x.type.shape else with_sizes(ctx, x, shape, span), element, span))
+        return items
 
     first_block, first_cast = extended_block(ctx, first_arm.block, lambda: converted(first), span)
     second_block, second_cast = extended_block(ctx, second_arm.block, lambda: converted(second), span)
-    local = frozenset({size for op in (*first_block.ops, *second_block.ops) for size in defined_sizes(op)})
     sizes: list[tuple[SizeVariable, Size, Size]] = []
     types: list[ArrayType] = []
     for a, b, element in zip(first_cast, second_cast, joint, strict=True):
@@ -70,11 +78,12 @@ def branch(
 
 @dataclass(frozen=True, slots=True)
 class _ElaboratedArm:
-    """An elaborated arm: its block, value and scope, and the sizes of its value's axes that are at least 1."""
+    """An elaborated arm: its block, value and scope, its facts, and the sizes of its value's axes that are at least 1."""
 
     block: Block
     value: Value
     scope: Arm
+    facts: Sequence[SizeFact]
     not_empty: frozenset[Size]
 
 
@@ -84,8 +93,9 @@ def _arm(ctx: Context, body: Callable[[], Value], alternatives: Sequence[Sequenc
     value = body()
     axes = {size for x in leaves(value) for size in x.type.shape}
     not_empty = frozenset(size for size in axes if ctx.builder.at_most(ONE, size))
+    facts = ctx.builder.constraints.premises[scope.start :]
     ctx.builder.close_scope()
-    return _ElaboratedArm(ctx.builder.close_block(leaves(value)), value, scope, not_empty)
+    return _ElaboratedArm(ctx.builder.close_block(leaves(value)), value, scope, facts, not_empty)
 
 
 def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: Label) -> list[Element] | None:
@@ -114,6 +124,22 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
             return None
         elements.append(joint_element(ctx.builder, (a, b)))
     return elements
+
+
+def _same_size(
+    ctx: Context, arms: tuple[_ElaboratedArm, _ElaboratedArm], a: Size, b: Size, local: frozenset[SizeVariable]
+) -> Size | None:
+    """The size of both arms that is visible outside the branch, if what one of them knows makes theirs equal."""
+    outer = [size for size in (a, b) if not local & size.variables()]
+    if not outer or a == b or (len(outer) == 2 and ctx.builder.equal(a, b)):
+        return None
+    for arm, other in zip(arms, (b, a), strict=True):
+        with ctx.builder.constraints.supposing(arm.facts):
+            equal = other in outer and ctx.builder.equal(a, b)
+        if equal:
+            arm.scope.needs_condition = True
+            return other
+    return None
 
 
 def _joint_size(

@@ -19,7 +19,7 @@ from ...lang.syntax.parser import Parsed, StatementCache
 from ...lang.syntax.source import Source, Span
 from ...lang.tree import expressions, program
 from ...lang.tree.expressions import ITEMS, Definition, NameClass, SizeExpression, Symbol
-from ..core.arrays import ValueId
+from ..core.arrays import Reshape, ValueId
 from ..core.blocks import Block, CoreCall, Op
 from ..core.builder import Builder
 from ..elements import Element
@@ -601,6 +601,11 @@ def static_vector(x: Operand) -> tuple[Size, ...] | None:
     if isinstance(x.static, Size):
         return (x.static,)
     return x.static
+
+
+def with_sizes(ctx: Context, x: Operand, shape: tuple[Size, ...], span: Span) -> Operand:
+    """x with other formulas for its sizes, to which its own were proved equal."""
+    return ctx.builder.emit(lambda r: Reshape(r, x.value), replace(x.type, shape=shape), span)
 
 
 def cast(ctx: Context, x: Operand, element: Element, span: Span) -> Operand:

@@ -138,10 +138,11 @@ def show_number(value: int) -> str:
     return f"¯{-value}" if value < 0 else str(value)
 
 
-def with_static(x: Operand, static: Size | tuple[Size, ...] | None, *sources: Operand) -> Operand:
+def with_static(b: Builder, x: Operand, static: Size | tuple[Size, ...] | None, *sources: Operand) -> Operand:
     """x with the exact value `static`; weak if all `sources` are."""
     if static is None:
         return x
+    b.note_exact(x.value, static)
     weak = all(source.type.element.weak for source in sources)
     return replace(x, static=static, type=replace(x.type, element=replace(x.type.element, weak=weak)))
 
@@ -194,7 +195,7 @@ def item_of(b: Builder, x: Operand, index: int, span: Span) -> Operand:
     static = x.static[index] if isinstance(x.static, tuple) else None
     type = ArrayType(strong(x.type.element), x.type.shape[1:])
     item = b.emit(lambda r: Gather(r, x.value, at.value, 0, checked=False), type, span, constant=constant)
-    return with_static(item, static, x)
+    return with_static(b, item, static, x)
 
 
 def is_one_item(x: Operand) -> bool:
@@ -208,7 +209,7 @@ def to_scalar(b: Builder, x: Operand, span: Span) -> Operand:
         return x
     scalar = b.emit(lambda r: Reshape(r, x.value), ArrayType(x.type.element, ()), span, constant=x.constant)
     static = x.static[0] if isinstance(x.static, tuple) and x.static else None
-    return with_static(scalar, static, x)
+    return with_static(b, scalar, static, x)
 
 
 def to_vector(b: Builder, x: Operand, span: Span) -> Operand:
@@ -216,7 +217,7 @@ def to_vector(b: Builder, x: Operand, span: Span) -> Operand:
     if x.type.rank:
         return x
     vector = b.emit(lambda r: Reshape(r, x.value), ArrayType(x.type.element, (ONE,)), span, constant=x.constant)
-    return with_static(vector, (x.static,), x) if isinstance(x.static, Size) else vector
+    return with_static(b, vector, (x.static,), x) if isinstance(x.static, Size) else vector
 
 
 def with_fill(b: Builder, x: Operand, span: Span) -> Operand:
@@ -414,7 +415,7 @@ def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
 
 def _runtime(b: Builder, x: Operand, cap: Size, span: Span) -> SizeVariable:
     least = integer_range(x.type.element)[0] or 0
-    size = b.sizes.of_integer(x.value, maximum(0, cap), span, max(0, least))
+    size = b.integer_size(x.value, maximum(0, cap), span, max(0, least))
     b.effect(BindSize(x.value, size))
     return size
 

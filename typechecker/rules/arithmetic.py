@@ -90,7 +90,7 @@ def arithmetic_of(b: Builder, function: str, left: Operand, right: Operand, span
     static = static_result(b, function, x, y)
     element = _range(b, function, kind, _bounded_by_size(b, function, x), _bounded_by_size(b, function, y), static)
     result = b.scalar(function, (b.convert(x, kind, span), b.convert(y, kind, span)), element, span)
-    return result if result.poisoned else with_static(result, static, x, y) if kind is Kind.I64 else result
+    return result if result.poisoned else with_static(b, result, static, x, y) if kind is Kind.I64 else result
 
 
 def static_result(b: Builder, function: str, x: Operand, y: Operand) -> Size | tuple[Size, ...] | None:
@@ -307,7 +307,7 @@ def _integers_too(function: str) -> Callable[[Builder, Operand, Operand | None, 
         result = b.scalar(function, (y,), _monadic_range(function, kind, y.type.element), span)
         if function == "neg" and kind is Kind.I64 and not y.type.rank:
             b.add_facts(result, negated=y)
-        return with_static(result, static, y) if kind is Kind.I64 else result
+        return with_static(b, result, static, y) if kind is Kind.I64 else result
 
     return rule
 
@@ -372,7 +372,7 @@ def rounding(function: str) -> Callable[[Builder, Operand, Operand | None, Span]
         digits = b.facts_of(y).digits
         element = Element(kind if kind.is_complex else Kind.I64) if digits is None else ranged(Kind.I64, 0, digits)
         result = b.scalar(function, (y,), element, span)
-        return with_static(result, _literal_rounding(function, y), y)
+        return with_static(b, result, _literal_rounding(function, y), y)
 
     return rule
 
@@ -725,7 +725,7 @@ def power(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
             return b.poison(span)
         element = _power_range(b, kind, x.type.element, exponents)
         result = b.scalar("ipow", (b.convert(x, kind, span), b.convert(y, kind, span)), element, span)
-        return result if result.poisoned or kind is not Kind.I64 else with_static(result, _static_power(b, x, y), x, y)
+        return result if result.poisoned or kind is not Kind.I64 else with_static(b, result, _static_power(b, x, y), x, y)
     p, q = floats(b, (x, y), span)
     return b.scalar("pow", (p, q), Element(p.type.element.kind), span)
 

@@ -268,7 +268,7 @@ def select_at(b: Builder, x: Operand, index_position: IndexPosition, index: Oper
     selected = b.emit(lambda r: Gather(r, x.value, position.value, axis, checked, indexing=indexing,
         other_indices=tuple(other_indices.values()),
                                    axes=tuple(other_indices)), type, span, constant=constant)  # fmt: skip
-    return with_static(selected, static, x)
+    return with_static(b, selected, static, x)
 
 
 def _element_at(b: Builder, x: Operand, position: Operand, axis: int) -> Element:
@@ -310,7 +310,7 @@ def first(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     constant = None if not x.constant else x.constant[:1]
     static = x.static[0] if isinstance(x.static, tuple) and x.static else None
     item = b.emit(lambda r: Reshape(r, x.value), ArrayType(strong(x.type.element), ()), span, constant=constant)
-    return with_static(item, static, x)
+    return with_static(b, item, static, x)
 
 
 def pick(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:

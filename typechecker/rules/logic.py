@@ -400,7 +400,7 @@ def pick_cells(b: Builder, x: Operand, indices: Sequence[int], axis: int, span: 
         static = tuple(y.static[i] if i >= 0 else ZERO for i in indices) if isinstance(y.static, tuple) else None
     picked = b.emit(lambda r: Gather(r, y.value, at.value, axis, checked=False, fills=fills), ArrayType(element, shape), span,
                   constant=constant)  # fmt: skip
-    return with_static(picked, static, x)
+    return with_static(b, picked, static, x)
 
 
 def repeat_each(b: Builder, x: Operand, count: Size, axis: int, span: Span) -> Operand:

@@ -112,7 +112,7 @@ def reshape_to(b: Builder, x: Operand, shape: tuple[Size, ...], span: Span) -> O
         return reshape
     items = x.static if isinstance(x.static, tuple) else (x.static,)
     cycled = cycle(items, count)
-    return reshape if cycled is None else with_static(reshape, cycled if shape else cycled[0], x)
+    return reshape if cycled is None else with_static(b, reshape, cycled if shape else cycled[0], x)
 
 
 def cycle(items: tuple[_Item, ...], count: int) -> tuple[_Item, ...] | None:
@@ -183,7 +183,7 @@ def reverse(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     constant = x.constant[::-1] if vector and x.constant is not None else None
     type = replace(x.type, element=strong(x.type.element))
     reversed_ = b.emit(lambda r: Reverse(r, x.value, at), type, span, constant=constant)
-    return with_static(reversed_, x.static[::-1] if isinstance(x.static, tuple) else None, x)
+    return with_static(b, reversed_, x.static[::-1] if isinstance(x.static, tuple) else None, x)
 
 
 def rotate(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -211,7 +211,7 @@ def rotate(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
     if amount.type.rank:
         type = replace(type, permutation=False)
     rotated = b.emit(lambda r: Rotate(r, right.value, amount.value, at), type, span, constant=constant)
-    return with_static(rotated, static, right)
+    return with_static(b, rotated, static, right)
 
 
 def _amounts_agree(b: Builder, amount: Operand, x: Operand, rest: tuple[Size, ...], span: Span) -> bool:
@@ -336,8 +336,8 @@ def join_along(b: Builder, left: Operand, right: Operand, axis: int, span: Span)
         return joined
     if rank != 1 or any(s is None for s in statics) or element.kind is not Kind.I64 or element.index_bound is not None:
         return joined
-    return with_static(joined, tuple(item for s in statics for item in (s if isinstance(s, tuple) else (s,)) if item is not None),
-                       *both)  # fmt: skip
+    items = tuple(item for s in statics for item in (s if isinstance(s, tuple) else (s,)) if item is not None)
+    return with_static(b, joined, items, *both)
 
 
 def _joined(x: tuple[Payload, ...] | None, y: tuple[Payload, ...] | None) -> tuple[Payload, ...] | None:
@@ -477,7 +477,7 @@ def _slice(b: Builder, x: Operand, starts: list[Size], shape: list[Size], overta
         constant = _sliced(y.constant, begin, count, fill_of(element.kind))
         static = _sliced(y.static, begin, count, ZERO) if isinstance(y.static, tuple) else None
     sliced = b.emit(lambda r: Slice(r, y.value, given), ArrayType(element, tuple(shape)), span, constant=constant)
-    return with_static(sliced, static, x)
+    return with_static(b, sliced, static, x)
 
 
 def _sliced(items: tuple[_TakeItem, ...] | None, begin: int, count: int, fill: _TakeItem) -> tuple[_TakeItem, ...] | None:

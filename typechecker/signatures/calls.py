@@ -32,7 +32,7 @@ from ...lang.tree.expressions import (
     TupleTypeExpression,
     TypeExpression,
 )
-from ..core.arrays import BindSize, Compress, Reshape, ValueId, Where
+from ..core.arrays import BindSize, Compress, ValueId, Where
 from ..core.blocks import Block, CoreBranch, CoreCall, Op
 from ..core.builder import condition_decided, stated
 from ..core.cloning import Cloner
@@ -47,6 +47,7 @@ from ..elaborate.context import (
     OpaqueFunction,
     SignedFunction,
     rebuild,
+    with_sizes,
 )
 from ..elaborate.declarations import declared_grade
 from ..elaborate.functions import lift
@@ -349,7 +350,7 @@ class _BodyCloner(Cloner):
                 mask = self.value(op.mask)
                 return builder.mask_size(Operand(mask, builder.types[mask]), self.cap(size), span)
             case BindSize():
-                return builder.sizes.of_integer(self.value(op.value), self.cap(size), builder.sink.outside(span), size.minimum)
+                return builder.integer_size(self.value(op.value), self.cap(size), span, size.minimum)
             case _:
                 name = size.name.rstrip("0123456789")
                 return builder.runtime_size(name, self.cap(size), span, why, size.minimum, size.origin)
@@ -450,7 +451,7 @@ def _with_declared_sizes(ctx: Context, value: Value, expected: DeclaredType, spa
         return TupleOperand(tuple([_with_declared_sizes(ctx, item, type_, span) for item, type_ in pairs]))
     if not isinstance(expected, ArrayType) or value.type.shape == expected.shape:
         return value
-    return ctx.builder.emit(lambda r: Reshape(r, value.value), replace(value.type, shape=expected.shape), span)
+    return with_sizes(ctx, value, expected.shape, span)
 
 
 def _as_declared(value: Value, expected: DeclaredType | None) -> Value:

@@ -14,8 +14,8 @@ from ..core.blocks import OPERANDS, Op
 from ..diagnostics import SourceNames
 from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, ranged
 from ..proof.obligations import Relation, SizeFact
-from ..sizes.polynomials import ONE, ZERO, Size, number, product
-from ..sizes.size import maximum, minimum, remainder, surely_fits_i64, truncated_subtract
+from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, product, variable
+from ..sizes.size import truncated_subtract
 from .constant_folding import fold
 
 # ---------------------------------------------------------------------------------------------------- operands
@@ -114,16 +114,21 @@ class IntegerLimits:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The number of true elements of a mask is related to a size; `swapped`: the size stands on the left."""
+    """The numbers of true elements of masks, or one of them and a size, are related; a value id stands for its mask's number."""
 
-    mask: ValueId
     relation: Relation
-    size: Size
-    swapped: bool = False
+    left: Size | ValueId
+    right: Size | ValueId
 
-    def fact(self, count: Size) -> SizeFact:
-        """The fact about the number of true elements."""
-        return SizeFact(self.relation, self.size, count) if self.swapped else SizeFact(self.relation, count, self.size)
+    def mentions(self, is_same: Callable[[ValueId], bool]) -> bool:
+        """Is one of the masks such a value?"""
+        return any(not isinstance(side, Size) and is_same(side) for side in (self.left, self.right))
+
+    def facts(self, counted: Callable[[ValueId], SizeVariable | None]) -> list[SizeFact]:
+        """The fact about sizes, if each mask has one."""
+        known = [side if isinstance(side, Size) else None if (size := counted(side)) is None else variable(size)
+                 for side in (self.left, self.right)]  # fmt: skip
+        return [SizeFact(self.relation, x, y) for x, y in [known] if x is not None and y is not None]
 
 
 Statement: TypeAlias = SizeFact | IntegerLimits | Count
@@ -287,13 +292,15 @@ class AffineSequence:
 class AffineSequences:
     """Recognises affine sequences among the values of one builder."""
 
-    __slots__ = ("_at_most", "_definitions", "_types")
+    __slots__ = ("_at_most", "_definitions", "_exact", "_types")
 
     def __init__(
-        self, definitions: Mapping[ValueId, Op], types: Mapping[ValueId, ArrayType], at_most: Callable[[Size, Size], bool | None]
-    ) -> None:
+        self, definitions: Mapping[ValueId, Op], types: Mapping[ValueId, ArrayType],
+        exact: Mapping[ValueId, Size | tuple[Size, ...]], at_most: Callable[[Size, Size], bool | None],
+    ) -> None:  # fmt: skip
         self._definitions = definitions
         self._types = types
+        self._exact = exact
         self._at_most = at_most
 
     def of(self, value: ValueId, depth: int = SEQUENCE_DEPTH) -> AffineSequence | None:
@@ -379,31 +386,23 @@ class AffineSequences:
 
     def size(self, value: ValueId, depth: int = SEQUENCE_DEPTH) -> Size | None:
         """The size that a scalar equals; None if it is unknown."""
-        op = self._definitions.get(value)
-        if op is None or not depth or self._types[value].shape:
-            return None
+        known, op = self._exact.get(value), self._definitions.get(value)
+        if isinstance(known, Size) or self._types[value].shape:
+            return known if isinstance(known, Size) else None
         match op:
             case c.Literal(data=(int() as only,)) if not isinstance(only, bool):
                 return number(only)
             case c.SizeVector(sizes=(only,)):
                 return only
-            case c.Scalar(function="convert", args=(arg,)):
+            case c.Scalar(function="convert", args=(arg,)) if depth:
                 return self.size(arg, depth - 1)
-            case c.Scalar(function="neg", args=(arg,)):
-                inner = self.size(arg, depth - 1)
-                return None if inner is None else -inner
-            case c.Scalar(function="residue", args=(divisor, dividend)):
-                x, y = self.size(divisor, depth - 1), self.size(dividend, depth - 1)
-                return None if x is None or y is None else remainder(y, x)
-            case c.Scalar(function="add" | "sub" | "mul" | "min" | "max", args=args):
-                x, y = (self.size(arg, depth - 1) for arg in args)
-                if x is None or y is None:
-                    return None
-                size = {"add": lambda: x + y, "sub": lambda: x - y, "mul": lambda: x * y,
-                        "min": lambda: minimum(x, y), "max": lambda: maximum(x, y)}[op.function]()  # fmt: skip
-                return size if surely_fits_i64(size) else None
             case _:
                 return None
+
+    def items(self, value: ValueId) -> tuple[Size, ...] | None:
+        """The sizes that the items of a vector equal; None if they are unknown."""
+        known = self._exact.get(value)
+        return known if isinstance(known, tuple) else None
 
 
 def _of_numbers(data: tuple[Payload, ...]) -> AffineSequence | None:
