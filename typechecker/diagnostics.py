@@ -15,6 +15,9 @@ from .sizes.size import upper_bound
 
 # ---------------------------------------------------------------------------------------------------- sink
 
+IN_THIS_CALL = "in this call"
+
+
 @dataclass(slots=True)
 class DiagnosticSink:
     """The diagnostics so far, each reported once.  `calls` are the calls being inlined, outermost first; `warnings` are the spans
@@ -47,7 +50,7 @@ class DiagnosticSink:
         if self.calls and diagnostic.code[:2] not in ("E0", "E6"):
             labelled = {label.span for label in diagnostic.labels}
             call_spans = [span for span in dict.fromkeys((self.calls[0], self.calls[-1])) if span not in labelled]
-            diagnostic = replace(diagnostic, labels=(*diagnostic.labels, *[Label(span, "in this call") for span in call_spans]))
+            diagnostic = replace(diagnostic, labels=(*diagnostic.labels, *[Label(span, IN_THIS_CALL) for span in call_spans]))
         self.diagnostics.append(diagnostic)
 
     def _at_call(self, diagnostic: Diagnostic, call: Span) -> Diagnostic:

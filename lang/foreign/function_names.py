@@ -325,3 +325,29 @@ UNTRANSLATED: Final[Mapping[str, str]] = {
     **dict.fromkeys(("jit", "njit"), "every program is compiled"),
 }  # fmt: skip
 """Functions without a translation, each with a hint."""
+
+METHODS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("groupby", "agg", "transform"),
+                    "`use set`, `use group`: `(keys code) ← set.classes key`, then `code group.sum x`, `mean` or `rank`"),
+    **dict.fromkeys(("pivot_table", "pivot"),
+                    "`use set`, `use group`: `(row ⋄ column) group.pivot x`, of keys that `9 set.classes_within key` numbers"),
+    "resample": "`use series`, `use group`: `(starts code) ← 600 series.every time`, then `code group.sum x`",
+    **dict.fromkeys(("sort_values", "sort_index"), "`x[⍋key]` sorts x by a key, `m[⍋key;]` the rows of a matrix"),
+    "value_counts": "`use set`, `use group`: `(keys code) ← set.classes x`, then `group.count code`",
+    **dict.fromkeys(("nlargest", "nsmallest"), "`(3⌊≢x)↑x[⍒x]` has the three largest; `group.top` (`use group`) those of groups"),
+    **dict.fromkeys(("query", "where", "loc"), "`m⌿x` keeps what a mask m says, as in `(x>2)⌿x`"),
+    "dropna": "`use missing` and `missing.drop x`",
+    "fillna": "`use missing` and `0 missing.fill x`, `missing.forward x`; `missing 0` in the `input` of a table",
+    "head": "`(5⌊≢x)↑x` has the first five", "tail": "`(-5⌊≢x)↑x` has the last five",
+    "describe": "`use stats` and `0 0.25 0.5 0.75 1 stats.quantile x`; `rho run` shows what a table has",
+    "drop_duplicates": "`∪x` has the different items, or rows, in the order of first occurrence",
+    "isin": "`x∊y` says which items of x are in y",
+    "split": "`use text` and `t text.split ','` gives rows; `k n⍴x` has k cells of n items",
+    "strip": "`use text` and `text.trim t`; `text.flush rows` moves each row to the left",
+    "contains": "`use text` and `t text.contains 'abc'`; `rows text.search '^\\d+'` by a regular expression",
+    "startswith": "`use text` and `t text.starts 'ab'`", "endswith": "`use text` and `t text.ends 'ab'`",
+    **dict.fromkeys(("replace", "sub"), "`use text` and `t text.substitute ('old' ⋄ 'new')`"),
+    **{name: UNTRANSLATED[name] for name in ("rolling", "ewm", "merge")},
+    "strftime": "`use dates` and `dates.text day`",
+}  # fmt: skip
+"""Methods of tables, columns and texts, each with a hint."""

@@ -16,7 +16,7 @@ from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Severity, with_edit
 from ..support.records import replace
 from ..syntax.source import Source, Span
 from .equivalence_domains import FactQuery, TranslationContext
-from .function_names import KINDS_OF_WORDS, UNTRANSLATED
+from .function_names import KINDS_OF_WORDS, METHODS, UNTRANSLATED
 from .patterns import NAME, Pattern, PatternGroups, expression, named_arguments_hint, rows
 
 NOTE = Code.N001
@@ -80,7 +80,9 @@ def _causes(match: re.Match[str], error: Diagnostic, base: int) -> bool:
     if error.code == Code.E001 and "w" in match.re.groupindex:
         position = error.span.start - base
         inside = match.start() <= position < match.end()
-        return match.start("w") == position or (inside and _ARGUMENT_AT_FAULT.match(match.string, position) is not None)
+        in_chain = "chain" in match.re.groupindex and match.start("chain") <= position < match.end("chain")
+        at_word = match.start("w") == position or in_chain
+        return at_word or (inside and _ARGUMENT_AT_FAULT.match(match.string, position) is not None)
     return base + match.start() <= error.span.end and error.span.start <= base + match.end()
 
 
@@ -189,7 +191,8 @@ def _diagnose(
             (span, rewrite), is_exact = rewritten, True
     if rewrite == source.text[span.start : span.end]:
         rewrite = None  # what cannot be translated stands in it as it was
-    hint = row.hint or UNTRANSLATED.get(groups_by_name["w"]) or f"there is no `{groups_by_name['w']}`"
+    known = {**UNTRANSLATED, **METHODS} if "chain" in match.re.groupindex else UNTRANSLATED
+    hint = row.hint or known.get(groups_by_name["w"]) or f"there is no `{groups_by_name['w']}`"
     if rewrite in (None, "…"):
         hint += named_arguments_hint(groups_by_name.get("all", "")) if "w" in groups_by_name else ""
         return replace(diagnostic, message=hint, span=span, label="", labels=(), notes=tuple(context.differences), fixes=())

@@ -20,6 +20,7 @@ from .function_names import (
     CALLS,
     CONSTANTS,
     JOINING_FUNCTIONS,
+    METHODS,
     MONADIC_FUNCTIONS,
     PACKAGES,
     ROW_BY_ROW,
@@ -488,7 +489,10 @@ def _name_patterns() -> tuple[Pattern, ...]:
     every = rf"(?:{'|'.join(PACKAGES)})\.(?:[a-z]\w*\.)*"
     libraries = r"(?:stats|sort|text|linalg)\."
     arguments = CALL_ARGUMENTS
+    chained = rf"(?P<chain>(?:\.{NAME}(?:{arguments})?|\[[^\[\]\n]*\])*)"
     return (
+        Pattern(rf"(?<![\w.'\"])(?P<all>(?!{context})(?:{NAME}|{TEXT})(?:\[[^\[\]\n]*\])?(?:\.(?:str|dt))?"
+                rf"\.(?P<w>{'|'.join(METHODS)})\b[ \t]*{arguments}{chained})", "", None, (*_NAME_CODES, Code.E131, Code.E133)),
         Pattern(rf"(?<![\w.])(?P<all>(?:{'|'.join(PACKAGES)})\.\w+\.(?P<w>outer|reduce|accumulate){arguments})",
                 "`x∘.f y` is f of each item of x with each of y, `f⌿x` folds with f, `f⍀x` keeps what comes on the way",
                 translated_part, _NAME_CODES),

@@ -406,7 +406,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb("init", "DIR | --from FILE [NAME.rho]", "start a small project, or a program that reads a table",
          (("rho init waves", ""), ("rho init --from sales.csv", "sales.rho with an `input` line for each column")),
-         (Option(("--from",), Takes.VALUE, "FILE", "a csv or tsv file whose columns become inputs", file=READ),), 0, 1),
+         (Option(("--from",), Takes.VALUE, "FILE", "a table, or an array, that becomes inputs", file=READ),), 0, 1),
     Verb(
         "completion", "bash | zsh | fish", "a script that completes commands in your shell",
         (('eval "$(rho completion bash)"', "in ~/.bashrc"), ("rho completion fish > ~/.config/fish/completions/rho.fish", "")),

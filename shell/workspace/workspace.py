@@ -23,6 +23,7 @@ from ...lang.syntax.reader import split_statements
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import Checker, show_value_type
 from ...typechecker.core.arrays import CorePrint
+from ...typechecker.diagnostics import IN_THIS_CALL
 from ...typechecker.elements import ArrayType, Element, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ...typechecker.values.facts import Operand, TupleOperand, Value
@@ -176,7 +177,9 @@ class Workspace:
         start = len(program.text) - len(text)
         errors = [d for d in self.session.check(program, self._program_checker).diagnostics if d.is_error]
         for error in errors:
-            if error.code[:2] in _SIZES_AND_BOUNDS and error.span.file == program.name and error.span.start >= start:
+            spans = [error.span, *[label.span for label in error.labels if label.message == IN_THIS_CALL]]
+            here = any(span.file == program.name and span.start >= start for span in spans)
+            if error.code[:2] in _SIZES_AND_BOUNDS and here:
                 cures = [*[fix.title for fix in error.fixes], *error.notes]
                 yield f"in a program: {error.code}: {error.message}" + (f" ({cures[0]})" if cures else "")
 

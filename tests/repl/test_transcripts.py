@@ -70,9 +70,9 @@ def test_a_session_that_is_no_program_says_so(table: Table, enter: Enter) -> Non
 
 def test_what_a_program_would_refuse_is_said_at_once(workspace: Workspace, tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.arange(9))
-    for entry in (f"input x : i64[n] ← '{tmp_path / 'x.npy'}'", "y ← (x>3)⌿x", "≢y", "(⍳n)[3]", "{0=≢⍵ : 0 ⋄ ⌈/⍵} y"):
+    for entry in (f"input x : i64[n] ← '{tmp_path / 'x.npy'}'", "y ← (x>3)⌿x ⋄ f ← {⌈/⍵}", "≢y", "(⍳n)[3]", "{0=≢⍵ : 0 ⋄ ⌈/⍵} y"):
         assert not workspace.enter(entry).notes, entry
-    for entry, code in (("⌈/y", "E204"), ("x[⍳5]+y", "E140"), ("z ← 3 4⍴12↑y ⋄ 3↕y", "E202"), ("7+⊃y", "E204")):
+    for entry, code in (("⌈/y", "E204"), ("x[⍳5]+y", "E140"), ("z ← 3 4⍴12↑y ⋄ 3↕y", "E202"), ("7+⊃y", "E204"), ("f y", "E204")):
         (note,) = workspace.enter(entry).notes
         assert note.startswith(f"in a program: {code}: "), note
     assert not workspace.enter("≢y").notes  # once for each entry

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -15,6 +16,7 @@ from share import SEED, repeats
 import rho
 from rho.lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
 from rho.lang.foreign import hints
+from rho.lang.foreign.function_names import METHODS
 from rho.lang.syntax.source import Source, Span
 from rho.shell.console.apply_fixes import apply_safe_fixes
 from rho.shell.main import main
@@ -83,6 +85,25 @@ def test_a_fix_means_what_numpy_means_whatever_the_rank(name: str, typed: str) -
 def test_what_has_no_one_repair_is_told(typed: str, named: str) -> None:
     (found,) = [one for one in Session().check(Source("<habit>", BEFORE + typed + "\n")).diagnostics if one.is_error]
     assert named in found.message and found.fixes and not found.fixes[0].edits
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_of_tables_and_texts_name_the_library(method: str) -> None:
+    """Also in a chain, where its end is what cannot be read; the functions that the hint names exist."""
+    for typed in (f"x.{method}('k')", f"x['k'].{method}('k').sum()", f"y ← x.{method}(2).w.mean()", f"'a,b'.{method}('k')"):
+        (said,) = [one for one in Session().check(Source("<test>", f"{BEFORE}{typed}")).diagnostics if one.is_error]
+        assert said.message == METHODS[method], typed
+    named = re.findall(r"\b(set|group|series|rolling|missing|stats|text|dates|table)\.([a-z_]+)", METHODS[method])
+    for module, function in named:
+        assert re.search(rf"^{function} ←", (ROOT / "stdlib" / f"{module}.rho").read_text(encoding="utf-8"), re.M), function
+    assert {module for module, _ in named} == set(re.findall(r"`use (\w+)`", METHODS[method]))
+
+
+def test_an_update_by_pairs_of_positions_names_a_form_that_works() -> None:
+    before = "m ← 3 4⍴0 ⋄ rows ← 0 2 ⋄ columns ← 1 2 ⋄ v ← 5 6 ⋄ "
+    (said,) = [one for one in Session().check(Source("<test>", f"{before}m[rows;columns] ← v")).diagnostics if one.is_error]
+    (form,) = re.findall(r"index the ravel: `([^`]+)`", said.notes[0])
+    assert rho.eval(before + form).tolist() == [[0, 5, 0, 0], [0, 0, 0, 0], [0, 0, 6, 0]]
 
 
 @pytest.mark.parametrize(("typed", "meant"), LEGAL)

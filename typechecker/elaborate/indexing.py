@@ -139,7 +139,10 @@ def fits_selection(ctx: Context, new: Operand, shape: Sequence[Size], span: Span
         return True
     if new.type.rank != len(shape):
         message = f"a selection of rank {len(shape)} is replaced by an array of rank {new.type.rank}"
-        ctx.error(Code.E101, message, span, label=show_type(new.type))
+        pairs = "for pairs of positions index the ravel: `t ← ,m ⋄ t[(rows×1⊃⍴m)+columns] ← v ⋄ (⍴m)⍴t`"
+        every = f"`m[rows;columns]` selects each row with each column; {pairs}"
+        notes = (every,) if (len(shape), new.type.rank) == (2, 1) else ()
+        ctx.error(Code.E101, message, span, label=show_type(new.type), notes=notes)
         return False
     for a, b in zip(shape, new.type.shape, strict=True):
         if not require_equal(ctx.builder, a, b, Code.E101, span, f"{a} places are replaced by {b} values"):
