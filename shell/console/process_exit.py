@@ -122,9 +122,14 @@ class _SignalWatchdog:
             message = self.alarm_message if number == signal.SIGALRM else _MESSAGES.get(number)
             if message is None:
                 continue
-            wait([pipe], [], [], PATIENCE)
-            if number == signal.SIGALRM and self.alarm_message is not message:
-                continue  # the main thread has reacted, and what it does now has no limit
+            if number != signal.SIGALRM:
+                wait([pipe], [], [], PATIENCE)
+            else:
+                time.sleep(PATIENCE)
+                if self.alarm_message is not message:
+                    continue  # the main thread has reacted, and what it does now has no limit
+                if is_importing(sys._current_frames().get(threading.main_thread().ident or 0)):
+                    continue  # the alarm comes again
             _end_process(message, self.exit_code)
 
 
@@ -362,7 +367,7 @@ def interruptible(work: Callable[[], _T]) -> _T:
     return answer.value  # type: ignore[return-value]
 
 
-_RETRY_SECONDS: Final = 0.01
+RETRY_SECONDS: Final = 0.01
 """Seconds between two looks at whether a thread still imports."""
 
 
@@ -371,14 +376,14 @@ def _interrupt_thread(thread: threading.Thread) -> None:
     import ctypes
 
     while thread.is_alive() and thread.ident is not None:
-        if not _is_importing(thread.ident):
+        if not is_importing(sys._current_frames().get(thread.ident)):
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
             return
-        time.sleep(_RETRY_SECONDS)
+        time.sleep(RETRY_SECONDS)
 
 
-def _is_importing(thread: int) -> bool:
-    frame = sys._current_frames().get(thread)
+def is_importing(frame: FrameType | None) -> bool:
+    """Is a module imported in a frame or around it?"""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

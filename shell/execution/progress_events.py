@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ...lang.diagnostics.model import Code, Diagnostic, RhoError
 from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Source, Span
-from ..console.process_exit import Alarm, ExitMessage, exit_on_alarm
+from ..console.process_exit import RETRY_SECONDS, Alarm, ExitMessage, exit_on_alarm, is_importing
 
 if TYPE_CHECKING:
     from ...backend.vm.run_state import Observer
@@ -106,7 +106,9 @@ def time_limit(seconds: float | None, source: Source, message: Callable[[TimeUp]
 
     def stop(number: int, frame: FrameType | None) -> None:
         deadline.expired = True
-        raise Alarm
+        if not is_importing(frame):
+            raise Alarm
+        signal.setitimer(signal.ITIMER_REAL, RETRY_SECONDS)
 
     before = signal.signal(signal.SIGALRM, stop)
     try:
@@ -114,10 +116,12 @@ def time_limit(seconds: float | None, source: Source, message: Callable[[TimeUp]
             try:
                 signal.setitimer(signal.ITIMER_REAL, seconds)
                 yield deadline
+                if deadline.expired:  # in the last import
+                    raise Alarm
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
     except BaseException:
-        if deadline.expired:  # a compiled module whose import is interrupted raises ImportError in place of Alarm
+        if deadline.expired:  # a library may raise an error of its own in place of Alarm
             raise deadline.expired_error() from None
         raise
     finally:

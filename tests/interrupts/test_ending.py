@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from rho.lang.syntax.source import Source
+from rho.shell.console.process_exit import Exit, ExitMessage
+from rho.shell.execution.progress_events import TimeUp, time_limit
 
 from .process import WATCHDOG, interrupt, is_pythons_own, start
 
@@ -48,6 +54,46 @@ def test_the_limit_is_that_of_reading_and_writing_too(tmp_path: Path) -> None:
         assert (process.returncode, out) == (5, ""), err
         assert "E709" in err
     assert {path.name for path in tmp_path.iterdir()} == {"x.csv", "r.rho", "w.rho"}
+
+
+IMPORTING = """
+import signal, sys
+
+class Alarms:
+    due = sys.argv.pop()
+
+    def find_spec(self, name, path=None, target=None):
+        if name == self.due:
+            signal.raise_signal(signal.SIGALRM)
+
+sys.meta_path.insert(0, Alarms())
+from rho.shell.start import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("due", ["numpy.lib", "numpy.linalg", "numpy.matrixlib", "rho.backend.vm.interpreter"])
+def test_the_limit_interrupts_no_import(due: str, tmp_path: Path) -> None:
+    """A module whose import was interrupted is broken for the next line: `module 'numpy' has no attribute 'void'`, exit 70."""
+    words = ["eval", "--lines", "-", "--json", "--max-time", "3600", due]
+    command, lines = [sys.executable, "-c", IMPORTING, *words], "5⍷3 3\n5⍷3 3\n"
+    done = subprocess.run(command, input=lines, cwd=tmp_path, capture_output=True, text=True, check=True)
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert (first["exit"], [one["code"] for one in first["diagnostics"]]) == (5, ["E709"])
+    assert (second["exit"], second["printed"]) == (0, ["0 0"])
+
+
+def test_the_limit_comes_when_the_import_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "slow_module.py").write_text("import signal\nsignal.raise_signal(signal.SIGALRM)\nREADY = 1\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with (
+        pytest.raises(TimeUp),
+        time_limit(3600.0, Source("a.rho", ""), lambda up: ExitMessage("", "", Exit.BUDGET)),
+    ):
+        import_module("slow_module")
+        while True:
+            signal.pause()
+    assert sys.modules.pop("slow_module").READY == 1
 
 
 @pytest.mark.parametrize("after", [0.01, 0.03, 0.06, 0.09, 0.12, 0.15, 0.2, 0.3])
