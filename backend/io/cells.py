@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
-from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
+from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat, has_time
 from ...typechecker.elements import Kind
 from ..vm.backend_interface import CheckFailed
 from ..vm.values import INTEGER_BITS, NUMPY_NAMES, integer_range
@@ -113,7 +113,6 @@ def shown(cell: str) -> str:
 #
 # ISO 8601 unless a pattern of strptime is given; a time without an offset is UTC.
 
-MISSING_POINT: Final = -(2**63)
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _START: Final = datetime(1970, 1, 1)
 _TICK: Final = timedelta(microseconds=1)

@@ -19,14 +19,13 @@ import numpy as np
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass, replace
-from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
+from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES
 from . import csv
 from .byte_source import Content, characters_of, new_array
 from .cells import (
     DAY,
-    MISSING_POINT,
     NANOSECONDS,
     CellError,
     Column,

@@ -25,12 +25,12 @@ from ...lang.diagnostics.model import Code
 from ...lang.support.files import FileReplacement
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
-from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
+from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..vm.values import DIGITS, Array, needs_exponent, number_text, shortest_decimal, split_at_point, to_numpy
 from . import csv
 from .byte_source import ITEMS, blocks_of, characters_of, require_utf8, suffix_of
-from .cells import MISSING_POINT, CellError, texts_of
+from .cells import CellError, texts_of
 from .csv import CsvColumn, TextSink
 from .errors import FileTrouble
 from .formats import BY_SUFFIX, COMPRESSED, require_package, suffixes

@@ -15,7 +15,7 @@ from ..syntax.lexer import DECLARING, NAME, WORD_END, Node, ParseError, TokenKin
 from ..syntax.source import Span, Token
 from ..tree import expressions, program
 from ..tree.expressions import GIVEN
-from ..tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
+from ..tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat, has_time
 from .expressions import bind_array, bind_assignment, expression_of
 from .names import allowed_name, checked_name, module_stem
 from .scopes import BindContext, BindError, read_statement
@@ -339,7 +339,7 @@ def _number(text: str) -> int | float:
     if text == "⎕nan":
         return math.nan
     if text == "⎕nat":
-        return -(2**63)
+        return MISSING_POINT
     return int(plain) if plain.removeprefix("-").isdigit() else float(plain)
 
 

@@ -16,6 +16,10 @@ from .expressions import Fact, Parameter, Symbol, TypeExpression
 #
 # How the cells of a file become items: the clauses of an `input` after its path, and of an `output`.
 
+MISSING_POINT: Final = -(2**63)
+"""`⎕nat`: the missing date, time or difference, as an integer."""
+
+
 class CellFormat(Enum):
     """The content of a cell."""
 

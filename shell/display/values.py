@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from ...backend.vm.values import DIGITS, Array, ArrayLike, from_numpy, kind_of_dtype, nested, separator, table_of
 from ...lang.support.records import dataclass, replace
-from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
+from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat
 from ...typechecker.core.arrays import Payload
 from ...typechecker.elements import Kind, Unit
 from ..console.standard_streams import DEFAULT_DIGITS, Console, plain_data
@@ -105,7 +105,7 @@ def _points(items: Any, write: Callable[[Any], str] | None) -> Any:
     """Dates and times as texts, differences as numbers, missing ones as null."""
     if isinstance(items, list):
         return [_points(item, write) for item in items]
-    return None if items == -(2**63) else items if write is None else write(items)
+    return None if items == MISSING_POINT else items if write is None else write(items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,7 +386,7 @@ def _is_column(one: DisplayedValue) -> bool:
 
 def writer(unit: Unit, reading: ColumnFormat = AS_WRITTEN) -> Callable[[Any], str]:
     """What writes the items of a date or a time, in its format, or of a difference: `2024-02-29`, `3d`, `1:30:00`, `NaT`."""
-    from ...backend.io.cells import MISSING_POINT, CellError, text_of
+    from ...backend.io.cells import CellError, text_of
 
     form = _FORMS.get(unit)
 

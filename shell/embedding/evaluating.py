@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 
 from ...backend.cpu.views import NumArray
-from ...backend.io.cells import MISSING_POINT, from_numpy
+from ...backend.io.cells import from_numpy
 from ...backend.io.errors import missing_package
 from ...backend.io.parquet import ArrowColumn, columns_of_arrow, items_of, offers_arrow, padded_texts
 from ...backend.vm.executor import PreparedPlanPool
@@ -23,7 +23,7 @@ from ...lang.diagnostics.model import Rejected, RhoError
 from ...lang.diagnostics.render import render_text
 from ...lang.support import processes
 from ...lang.syntax.source import Source
-from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
+from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat
 from ...typechecker.core.arrays import CorePrint
 from ...typechecker.core.blocks import Core
 from ...typechecker.elements import Kind, Unit

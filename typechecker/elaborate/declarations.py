@@ -9,14 +9,13 @@ from ...lang.diagnostics.model import Code, Diagnostic, Label
 from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions as tree, program
-from ...lang.tree.program import CellFormat
+from ...lang.tree.program import MISSING_POINT, CellFormat
 from ..core.blocks import Block, Core, CoreCall, CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, Unit, limits, show_element
 from ..proof.obligations import Obligation, SizeFact
 from ..proof.report_unproved import clause_site
 from ..rules.argument_checks import static_integer
-from ..rules.dates import MISSING
 from ..signatures.unify import solve_existentials
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import lower_bound, maximum
@@ -159,7 +158,7 @@ def _check_column_format(ctx: Context, statement: program.InputDeclaration, type
     elif element.unit is None and any(ctx.builder.text(clause).endswith("⎕nat") for clause in statement.clauses):
         problem = f"`⎕nat` is a missing date or time, and `{statement.target.name}` is declared {show_type(type)}"
         notes = (_missing_that_fits(0, element.kind),)
-    elif element.unit is not None and reading.missing not in (None, MISSING):
+    elif element.unit is not None and reading.missing not in (None, MISSING_POINT):
         problem, label = f"what stands for missing cells is not of type {stated}", f"declared {stated}"
         notes = (f"{stated} takes `missing ⎕nat`",)
     elif reading.missing is not None and not _fits_kind(reading.missing, element.kind):

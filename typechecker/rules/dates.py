@@ -18,6 +18,7 @@ from typing import Final
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
+from ...lang.tree.program import MISSING_POINT
 from ..core.arrays import Library, Reshape
 from ..core.builder import Builder
 from ..diagnostics import show_type
@@ -31,7 +32,6 @@ Rule = Callable[["Value | None", Value], Value]
 DAY: Final = 86_400_000_000_000
 """Nanoseconds."""
 _INVERSE: Final = (pow(DAY >> 16, -1, 2**64) + 2**63) % 2**64 - 2**63
-MISSING: Final = -(2**63)
 _INTEGER: Final = Element(Kind.I64)
 _TRUTH: Final = Element(Kind.BOOL)
 _FLOAT: Final = Element(Kind.F64)
@@ -157,7 +157,7 @@ def _is_negative(b: Builder, x: Operand, span: Span) -> Operand:
 
 
 def is_missing(b: Builder, x: Operand, span: Span) -> Operand:
-    return b.scalar("eq", (_number(x), _literal(b, MISSING, span)), _TRUTH, span)
+    return b.scalar("eq", (_number(x), _literal(b, MISSING_POINT, span)), _TRUTH, span)
 
 
 def _or_missing(
@@ -170,14 +170,14 @@ def _or_missing(
         missing = is_missing(b, x, span)
         wrapped = missing if wrapped is None else b.scalar("or", (wrapped, missing), _TRUTH, span)
     assert wrapped is not None
-    return b.scalar("select", (wrapped, _literal(b, MISSING, span), value), _INTEGER, span)
+    return b.scalar("select", (wrapped, _literal(b, MISSING_POINT, span), value), _INTEGER, span)
 
 
 def _from_missing(b: Builder, x: Value, span: Span) -> Value:
     """Items counted from the missing one, so that it is 0, the fill; or back."""
     if not isinstance(x, Operand) or x.poisoned:
         return x
-    return b.scalar("bxor", (replace(x, static=None), _literal(b, MISSING, span)), _INTEGER, span)
+    return b.scalar("bxor", (replace(x, static=None), _literal(b, MISSING_POINT, span)), _INTEGER, span)
 
 
 def _literal(b: Builder, value: int, span: Span) -> Operand:
@@ -202,7 +202,7 @@ def reduced(b: Builder, glyph: str, x: Operand, span: Span, again: Callable[[str
     total, missing = again("+", _number(x)), again("∨", is_missing(b, x, span))
     if not isinstance(total, Operand) or not isinstance(missing, Operand) or total.poisoned or missing.poisoned:
         return b.poison(span)
-    known = b.scalar("select", (missing, _literal(b, MISSING, span), replace(total, static=None)), _INTEGER, span)
+    known = b.scalar("select", (missing, _literal(b, MISSING_POINT, span), replace(total, static=None)), _INTEGER, span)
     return with_unit(b, known, unit)
 
 
@@ -211,7 +211,7 @@ def reduced(b: Builder, glyph: str, x: Operand, span: Span, again: Callable[[str
 
 def missing(b: Builder, span: Span) -> Operand:
     """`⎕nat`."""
-    return b.literal((MISSING,), ArrayType(Element(Kind.I64, unit=Unit.MISSING), ()), span)
+    return b.literal((MISSING_POINT,), ArrayType(Element(Kind.I64, unit=Unit.MISSING), ()), span)
 
 
 def _converted(b: Builder, x: Operand, unit: Unit, span: Span) -> Value:
