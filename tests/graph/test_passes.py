@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
+from share import SEED, repeats
 
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes import fusion, pipeline
@@ -97,6 +99,32 @@ def test_reductions_from_the_right_are_siblings_of_one_another_alone() -> None:
         b.output(function, b.reduce(function, x))
     graph = agree(b)
     assert [[r.reduction for r in p.results] for p in structured(graph)] == [["add", "max"], ["sub", "div"]]
+
+
+def test_chains_become_one_pass_where_they_meet() -> None:
+    b, x, n = vector()
+    y = b.input("y", F64, [n], [4], [0.5, 2.0, 1.0, 4.0])
+    chains = [x, y]
+    for function in ("exp", "abs", "neg", "exp"):  # each value is read twice, so that none is part of its reader
+        chains = [b.scalar("mul", b.scalar(function, chain), chain) for chain in chains]
+    met = b.scalar("add", *chains)
+    b.output("a", b.scalar("exp", met))
+    b.output("b", b.scalar("mul", met, chains[0]))
+    (only,) = structured(agree(b))
+    assert len(only.results) == 2
+
+
+def test_a_pass_has_few_results_that_others_read() -> None:
+    rng = random.Random(SEED)
+    for _ in range(repeats(60)):
+        b, x, n = vector()
+        values = [x, b.input("y", F64, [n], [4], [0.5, 2.0, 1.0, 4.0])]
+        for number in range(rng.randint(5, 60)):
+            values.append(b.scalar(rng.choice(("add", "sub", "max")), *rng.choices(values[-8:], k=2)))
+            if rng.random() < 0.2:
+                b.output(f"o{number}", values[-1] if rng.random() < 0.5 else b.reduce("add", values[-1]))
+        b.output("last", values[-1])
+        assert all(len(phase.results) <= fusion.MOST_RESULTS for phase in structured(agree(b)))
 
 
 def test_siblings_wait_for_what_they_read() -> None:

@@ -18,6 +18,7 @@ from ..sizes.polynomials import ONE, ZERO, number, product, variable
 from . import control_rules, library_rules
 from .control_rules import reduce_by_fold, scan_by_fold
 from .reverse_mode import ReversePass, Rules
+from .scalar_rules import constant
 from .terms import Hidden, Terms
 
 # ---------------------------------------------------------------------------------------------------- views
@@ -134,18 +135,14 @@ def _gather(r: ReversePass, op: c.Gather, g: ValueId) -> None:
 
 
 def _add_to_cell(r: ReversePass, op: c.Gather, g: ValueId) -> None:
-    """Add to the cell of the cotangent that one index selects, so that a loop over cells changes only these."""
-    t = r.terms
+    """Add to the cotangent of the cell that one index selects."""
     if not r.is_active(op.arg):
         return
-    before = r.cotangents.get(op.arg)
-    if before is not None:
-        gather = partial(c.Gather, arg=before, indices=op.indices, axis=op.axis, checked=op.checked, indexing=op.indexing)
-        g = t.add(t.emit(gather, t.kind(g), t.shape(g)), g)
-    base = t.zeros_like(op.arg) if before is None else before
-    indices = tuple([op.indices if axis == op.axis else None for axis in range(len(t.shape(op.arg)))])
-    update = partial(c.Update, arg=base, indices=indices, value=g, checked=op.checked, indexing=op.indexing)
-    r.replace(op.arg, t.emit(update, t.kind(g), t.shape(op.arg)), Hidden.VALUES)
+    at = constant(r.terms, op.indices)
+    if at is not None and not op.checked and r.terms.shape(op.arg)[op.axis].constant is not None:
+        r.add_cell(op, int(at), g)
+        return
+    r.replace(op.arg, r.terms.add_to_cell(r.cotangents.get(op.arg), op, g), Hidden.VALUES)
 
 
 def _update(r: ReversePass, op: c.Update, g: ValueId) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from ...lang.syntax.source import Span
-from ..core.arrays import Scalar, ValueId
+from ..core.arrays import Gather, Scalar, ValueId
 from ..core.blocks import CoreBranch, CoreFold, CoreLoop, FoldScan, MapCells, Op, operands_of, results_of
 from ..core.builder import Builder, DeclaredAdjoint
 from . import scalar_rules
@@ -82,16 +82,22 @@ class Activity:
 Rules: TypeAlias = Mapping[type, "Callable[[ReversePass, Any], None]"]
 
 
+Cell: TypeAlias = tuple[Gather, ValueId, Hidden]
+"""The selection of a cell, the cell's cotangent, and what zeros of that may hide."""
+
+
 class ReversePass:
     """The cotangents of the values of one block, emitted into the innermost open block.
 
-    `rules`: of ops other than scalar functions, by their types.  `hidden`: by value, what zeros of its
-    cotangent may hide."""
+    `rules`: of ops other than scalar functions, by their types.  `cells`: of an array, by axis and position, the cotangents of
+    its cells at literal positions, until that of the array is asked for.  `hidden`: by value, what zeros of its cotangent may
+    hide."""
 
     def __init__(self, builder: Builder, span: Span, activity: Activity, rules: Rules) -> None:
         self.builder, self.span, self.activity, self.rules = builder, span, activity, rules
         self.terms = Terms(builder, span)
         self.cotangents: dict[ValueId, ValueId] = {}
+        self.cells: dict[ValueId, dict[int, dict[int, Cell]]] = {}
         self.hidden: dict[ValueId, Hidden] = {}
 
     def is_active(self, value: ValueId) -> bool:
@@ -106,6 +112,30 @@ class ReversePass:
         before = self.cotangents.get(value)
         total = cotangent if before is None else self.terms.add(before, cotangent)
         self.replace(value, total, self.terms.hidden if hidden is None else hidden)
+
+    def add_cell(self, op: Gather, position: int, cotangent: ValueId) -> None:
+        """Add to the cotangent of the cell that is selected at a literal position."""
+        cells, t = self.cells.setdefault(op.arg, {}).setdefault(op.axis, {}), self.terms
+        if position in cells:
+            _, before, hidden = cells[position]
+            cells[position] = op, t.add(before, cotangent), min(hidden, t.hidden)
+        else:
+            cells[position] = op, cotangent, t.hidden
+
+    def settle(self, values: Iterable[ValueId]) -> None:
+        """Add the cotangents of cells to those of their arrays: those of most of an axis as one array, of few each in place."""
+        t = self.terms
+        for value in values:
+            for axis, cells in self.cells.pop(value, {}).items():
+                t.span, length = self.builder.spans[value], t.shape(value)[axis].constant or 0
+                if 2 * len(cells) < length:
+                    for op, cell, _ in cells.values():
+                        self.replace(value, t.add_to_cell(self.cotangents.get(value), op, cell), Hidden.VALUES)
+                    continue
+                zero = t.zeros_like(next(iter(cells.values()))[1])
+                parts = [cells[position][1] if position in cells else zero for position in range(length)]
+                hidden = max(cell[2] for cell in cells.values()) if len(cells) == length else Hidden.VALUES
+                self.add(value, t.stack(axis, parts), hidden)
 
     def replace(self, value: ValueId, total: ValueId, hidden: Hidden) -> None:
         """Set the cotangent of a value to one that what there was has been added to; `hidden`: by the zeros of what is new."""
@@ -123,6 +153,7 @@ class ReversePass:
             results = results_of(op)
             if not skipped.isdisjoint(results):
                 continue
+            self.settle(results)
             declared = self.builder.adjoints.get(results[0]) if results else None
             if declared is not None:
                 skipped |= declared.defined
@@ -195,6 +226,7 @@ def cotangents_of(
     for value, cotangent in seeds:
         reverse.add(value, cotangent, hidden)
     reverse.run(ops)
+    reverse.settle(wanted)
     return [reverse.cotangents.get(value) for value in wanted], [reverse.hidden_by((value,)) for value in wanted]
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import IntEnum
+from functools import partial
 
 from ...lang.syntax.source import Span
 from ..core.arrays import (
     Broadcast,
+    Gather,
     Iota,
     Join,
     Literal,
@@ -19,14 +21,16 @@ from ..core.arrays import (
     Scan,
     SizeVector,
     Slice,
+    Stack,
     Transpose,
+    Update,
     ValueId,
 )
 from ..core.blocks import Op
 from ..core.builder import Builder
 from ..elements import ArrayType, Element, Kind
 from ..scalars import FUNCTIONS, ResultKind
-from ..sizes.polynomials import ONE, ZERO, Size
+from ..sizes.polynomials import ONE, ZERO, Size, as_size
 
 Shape = tuple[Size, ...]
 
@@ -268,6 +272,22 @@ class Terms:
             length = length + shape[axis]
         full_shape = (*shapes[0][:axis], length, *shapes[0][axis + 1 :])
         return self.emit(lambda r: Join(r, args, axis), self.kind(args[0]), full_shape)
+
+    def stack(self, axis: int, cells: Sequence[ValueId]) -> ValueId:
+        """The array that has these cells along an axis."""
+        shape = self.shape(cells[0])
+        full_shape = (*shape[:axis], as_size(len(cells)), *shape[axis:])
+        return self.emit(lambda r: Stack(r, tuple(cells), axis), self.kind(cells[0]), full_shape)
+
+    def add_to_cell(self, total: ValueId | None, op: Gather, cell: ValueId) -> ValueId:
+        """The total (None: zeros) of an array with something added to the cell that one index selects, in place."""
+        if total is not None:
+            gather = partial(Gather, arg=total, indices=op.indices, axis=op.axis, checked=op.checked, indexing=op.indexing)
+            cell = self.add(self.emit(gather, self.kind(cell), self.shape(cell)), cell)
+        base = self.zeros_like(op.arg) if total is None else total
+        indices = tuple([op.indices if axis == op.axis else None for axis in range(len(self.shape(op.arg)))])
+        update = partial(Update, arg=base, indices=indices, value=cell, checked=op.checked, indexing=op.indexing)
+        return self.emit(update, self.kind(cell), self.shape(op.arg))
 
     def products_before(self, x: ValueId, axis: int) -> ValueId:
         """The products of all items before each along an axis."""

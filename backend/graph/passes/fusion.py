@@ -15,8 +15,9 @@ not a copy of the body a step.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass, field, replace, require_invariant
 from ....typechecker.elements import Kind
@@ -347,9 +348,11 @@ def _index(builder: BodyBuilder, index: AffineIndex) -> int:
 # `+/x` and `⌈/x` become one pass over x; the element-wise phases of a loop's body become one phase with several results, and a
 # value that only they read is never stored.  The merged phase runs where its first member did, so a phase joins only if all else
 # it reads is available there.  Views and roots do not join, nor do phases of different spaces, nor sequential reductions with
-# others; a body has at most `MOST_NODES` nodes, `MOST_SOURCES` operands and `MOST_RESULTS` results.
+# others; a body has at most `MOST_NODES` nodes, `MOST_SOURCES` operands and `MOST_RESULTS` results that others read.
 
 MOST_RESULTS: Final = 6
+_MOST_ATTEMPTS: Final = 4
+"""At groups whose members read one another so that few results are left; the last has few results from the outset."""
 
 
 def join_siblings(graph: Graph) -> Graph:
@@ -357,23 +360,42 @@ def join_siblings(graph: Graph) -> Graph:
     return replace(graph, phases=_FusedBlock(graph, mentions(graph)).block(graph.phases))
 
 
+_Key: TypeAlias = tuple[tuple[Axis, ...], bool]
+
+
 @dataclass(slots=True)
 class _FusionGroup:
-    """Phases to be merged at the position `at` of the first."""
+    """Phases of one space, all or none of them sequential (`key`), to be merged at the position `at` of the first."""
 
     at: int
-    members: list[Structured] = field(default_factory=list)
+    key: _Key
+    members: dict[int, Structured] = field(default_factory=dict)  # by position
     values: set[ValueId] = field(default_factory=set)  # what members make
     reads: set[tuple[ValueId, Projection]] = field(default_factory=set)
     sources: set[ValueId] = field(default_factory=set)
     nodes: int = 0
+    outputs: int = 0
+    """Results that phases of other kinds read."""
 
-    def add(self, phase: Structured) -> None:
-        self.members.append(phase)
+    def add(self, at: int, phase: Structured, outputs: int) -> None:
+        self.members[at] = phase
+        self.outputs += outputs
         self.values.update(r.value for r in phase.results)
         self.reads.update((r.value, r.projection) for r in phase.reads)
         self.sources.update(r.value for r in phase.reads)
         self.nodes += len(phase.body)
+
+    def extend(self, others: _FusionGroup) -> None:
+        self.members |= others.members
+        self.outputs += others.outputs
+        self.values |= others.values
+        self.reads |= others.reads
+        self.sources |= others.sources
+        self.nodes += others.nodes
+
+
+def _key(phase: Structured) -> _Key:
+    return phase.axes, any(is_sequential(result.reduction or "") for result in phase.results)
 
 
 class _FusedBlock:
@@ -383,20 +405,17 @@ class _FusedBlock:
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         phases = tuple(with_subgraphs(p, self.subgraph) for p in phases)
-        made_at: dict[ValueId | SizeVariable, int] = {}
-        latest: dict[tuple[tuple[Axis, ...], bool], _FusionGroup] = {}
-        groups: dict[int, _FusionGroup] = {}  # by the position of every member
-        for at, phase in enumerate(phases):
-            if isinstance(phase, Structured) and self.may_join(phase):
-                key = phase.axes, any(is_sequential(r.reduction or "") for r in phase.results)
-                group = latest.get(key)
-                if group is None or not self.fits(group, phase, made_at):
-                    group = latest[key] = _FusionGroup(at)
-                group.add(phase)
-                groups[at] = group
-            made_at.update(dict.fromkeys(defines(phase), at))
-            for value in results(phase):
-                made_at[value] = groups[at].at if at in groups else at
+        keys = [_key(phase) if isinstance(phase, Structured) and self.may_join(phase) else None for phase in phases]
+        within = Counter((v, key) for phase, key in zip(phases, keys, strict=True) if key is not None for v in operands(phase))
+        begins = set[int]()
+        for attempt in range(_MOST_ATTEMPTS):
+            lasting = None if attempt == _MOST_ATTEMPTS - 1 else within
+            groups = self.groups(phases, keys, lasting, begins)
+            ends = [self.first_too_many(group) for at, group in groups.items() if group.at == at]
+            late = {at for at in ends if at is not None}
+            if not late:
+                break
+            begins |= late
         merged: list[Phase] = []
         for at, phase in enumerate(phases):
             group = groups.get(at)
@@ -406,20 +425,99 @@ class _FusedBlock:
                 merged.append(self.merged(group))
         return tuple(merged)
 
+    def groups(
+        self, phases: Sequence[Phase], keys: Sequence[_Key | None], within: Counter[tuple[ValueId, _Key]] | None,
+        begins: Container[int],
+    ) -> dict[int, _FusionGroup]:  # fmt: skip
+        """The group of each phase that may join one, by position; one begins at each of `begins`.
+
+        `within`: how often phases of one key read a value; None: all values count as read by others."""
+        made_at: dict[ValueId | SizeVariable, int] = {}
+        latest: dict[_Key, _FusionGroup] = {}
+        groups: dict[int, _FusionGroup] = {}
+        for at, (phase, key) in enumerate(zip(phases, keys, strict=True)):
+            made_at.update(dict.fromkeys(defines(phase), at))
+            if key is None:
+                made_at.update(dict.fromkeys(results(phase), at))
+                continue
+            assert isinstance(phase, Structured)
+            outputs = sum(within is None or self.uses[v] != within[v, key] or not self.uses[v] for v in results(phase))
+            near = [latest.get(key), *(groups.get(made_at.get(value, -1)) for value in operands(phase))]
+            may = (g for g in near if g is not None and g.key == key and self.fits(g, phase, outputs, made_at))
+            group = None if at in begins else next(may, None)
+            if group is None:
+                group = _FusionGroup(at, key)
+            elif group.at not in begins:
+                united = self.united(group, phase, outputs, groups, made_at)
+                if united is not group:
+                    group = united
+                    groups |= dict.fromkeys(group.members, group)
+                    made_at |= dict.fromkeys(group.values, group.at)
+            latest[key] = group
+            group.add(at, phase, outputs)
+            groups[at] = group
+            made_at.update(dict.fromkeys(results(phase), group.at))
+        return groups
+
+    def united(
+        self, group: _FusionGroup, phase: Structured, outputs: int, groups: Mapping[int, _FusionGroup],
+        made_at: Mapping[ValueId | SizeVariable, int],
+    ) -> _FusionGroup:  # fmt: skip
+        """The group, or an earlier one with all its members, where the phase reads values of both."""
+        for value in operands(phase):
+            earlier = groups.get(made_at.get(value, -1))
+            if earlier is None or earlier is group or earlier.key != group.key or earlier.nodes + group.nodes > MOST_NODES:
+                continue
+            both = _FusionGroup(earlier.at, group.key)
+            both.extend(earlier)
+            if all(self.fits(both, member, 0, made_at, others=group) for member in group.members.values()):
+                both.extend(group)
+                if self.fits(both, phase, outputs, made_at):
+                    return both
+        return group
+
+    def first_too_many(self, group: _FusionGroup) -> int | None:
+        """The position of the first member after the longest run of members that has few enough results for others."""
+        inside: Counter[ValueId] = Counter()
+        values, read_outside = set[ValueId](), set[ValueId]()
+        first = None
+        for at, phase in group.members.items():
+            for value in operands(phase):
+                inside[value] += value in values
+                if value in values and not self.is_result(value, inside):
+                    read_outside.discard(value)
+            values.update(results(phase))
+            read_outside.update(results(phase))
+            if len(read_outside) <= MOST_RESULTS:
+                first = None
+            elif first is None:
+                first = at
+        return first
+
+    def is_result(self, value: ValueId, inside: Counter[ValueId]) -> bool:
+        """Do others read a value?  One without readers is there because it may fail."""
+        return self.uses[value] > inside[value] or not inside[value]
+
     def subgraph(self, sub: SubGraph) -> SubGraph:
         return replace(sub, phases=self.block(sub.phases))
 
     def may_join(self, phase: Structured) -> bool:
         return bool(phase.reads) and not is_view(phase) and not any(r.value in self.graph.roots for r in phase.results)
 
-    def fits(self, group: _FusionGroup, phase: Structured, made_at: dict[ValueId | SizeVariable, int]) -> bool:
-        """Does the phase share reads with the group, and is all it reads available at the group's position?"""
+    def fits(
+        self, group: _FusionGroup, phase: Structured, outputs: int, made_at: Mapping[ValueId | SizeVariable, int],
+        others: _FusionGroup | None = None,
+    ) -> bool:  # fmt: skip
+        """Does the phase share reads with the group, and is all it reads available at the group's position?
+
+        `outputs`: results that others read.  `others`: the phase is of these, all of which are to join the group."""
         if any(made_at.get(v, -1) >= group.at for size in sizes(phase) for v in size.variables()):
             return False
         space = axis_sizes(phase.axes)
-        related = False
+        inside = group.values if others is None else group.values | others.values
+        related = others is not None
         for read in phase.reads:
-            if read.value in group.values:
+            if read.value in inside:
                 if has_reduction(phase) or not is_identity(space, read.projection, self.graph.types[read.value].shape):
                     return False
                 related = True
@@ -427,19 +525,17 @@ class _FusedBlock:
                 return False
             else:
                 related |= (read.value, read.projection) in group.reads
-        return (
-            related
-            and group.nodes + len(phase.body) <= MOST_NODES
-            and len(group.sources | {r.value for r in phase.reads}) <= MOST_SOURCES
-            and len(group.values) + len(phase.results) <= MOST_RESULTS
-        )
+        sources = group.sources.union(operands(phase), () if others is None else others.sources) - inside
+        nodes = group.nodes + (len(phase.body) if others is None else others.nodes)
+        results_of_all = group.outputs + (outputs if others is None else others.outputs)
+        return related and nodes <= MOST_NODES and len(sources) <= MOST_SOURCES and results_of_all <= MOST_RESULTS
 
     def merged(self, group: _FusionGroup) -> Structured:
         builder = BodyBuilder()
         node_of: dict[ValueId, int] = {}
         inside: Counter[ValueId] = Counter()
         merged: list[PhaseResult] = []
-        for phase in group.members:
+        for phase in group.members.values():
             inside.update(v for v in operands(phase) if v in group.values)
             places: list[int] = []
             for node in phase.body:
@@ -453,6 +549,4 @@ class _FusedBlock:
                         places.append(builder.add(node))
             node_of.update((r.value, places[r.node]) for r in phase.results)
             merged.extend(replace(r, node=places[r.node]) for r in phase.results)
-        # a result without readers stays: it is there because it may fail
-        used = [r for r in merged if self.uses[r.value] > inside[r.value] or not inside[r.value]]
-        return builder.finish(group.members[0], used)
+        return builder.finish(group.members[group.at], [r for r in merged if self.is_result(r.value, inside)])
