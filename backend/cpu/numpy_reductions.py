@@ -62,7 +62,7 @@ def block_partials(ufunc: np.ufunc, data: NumArray) -> NumArray:
     if len(last):
         rows = len(last) // LANES
         full, short = last[: rows * LANES].reshape(1, rows, LANES, *cells), last[rows * LANES :]
-        lanes: NumArray = _lanes(ufunc, full)[0] if rows else short.copy("K")
+        lanes: NumArray = _lanes(ufunc, full)[0] if rows else short
         if rows:
             ufunc(lanes[: len(short)], short, out=lanes[: len(short)])
         partials.append(_halved(ufunc, lanes)[np.newaxis])
@@ -81,13 +81,17 @@ def _lanes(ufunc: np.ufunc, blocks: NumArray) -> NumArray:
 
 
 def _halved(ufunc: np.ufunc, lanes: NumArray) -> NumArray:
-    """Lanes along the leading axis, joined by halving in place; absent lanes give nothing."""
-    half = LANES // 2
-    while len(lanes) > 1:
-        high = lanes[half : 2 * half]
-        if len(high):
-            ufunc(lanes[: len(high)], high, out=lanes[: len(high)])
-            lanes = lanes[:half]
+    """Lanes along the leading axis, joined by halving; absent lanes give nothing."""
+    count = len(lanes)
+    if count == 1:
+        return np.array(lanes[0])
+    half = 1 << (count - 1).bit_length() - 1
+    if count < 2 * half:  # the others pass through
+        joined = lanes[:half].copy("K")
+        ufunc(joined[: count - half], lanes[half:], out=joined[: count - half])
+        lanes, half = joined, half // 2
+    while half:
+        lanes = ufunc(lanes[:half], lanes[half : 2 * half])
         half //= 2
     return np.asarray(lanes[0])
 
@@ -225,7 +229,8 @@ def running_ufunc(function: str, kind: Kind) -> np.ufunc | None:
     """The ufunc whose `accumulate` and `at` are the function, if there is one."""
     if function == "gcd":
         return np.gcd if kind.is_integer else None
-    return UFUNC_FUNCTIONS[function] if function in REDUCTIONS else None
+    is_associative = function in REDUCTIONS or (kind is Kind.BOOL and function in ("eq", "ne"))
+    return UFUNC_FUNCTIONS[function] if is_associative else None
 
 
 def identity(function: str, kind: Kind) -> NumArray:

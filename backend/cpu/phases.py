@@ -299,7 +299,7 @@ class ReducedRun(SlicedBody):
                  reductions: Sequence[NumpyReduction]) -> None:  # fmt: skip
         super().__init__(body, views, space, [r.node for r in reductions])
         self.reductions = reductions
-        self.points, self.streams = SLICE_BYTES // 2, not (body.inner or body.axes)
+        self.points, self.streams = SLICE_BYTES, not (body.inner or body.axes)
         slots = {(r.node, r.function): number for number, r in enumerate(reductions)}
         self.joint = {slots[r.node, name]: number for number, r in enumerate(reductions)
                       if (r.node, name := r.function.removeprefix("arg")) in slots and name != r.function}  # fmt: skip
@@ -311,7 +311,8 @@ class ReducedRun(SlicedBody):
         extents = (length, *self.extents[:-1])
         if not self.joint and self.is_at_once(slots):
             evaluate(self.body.inner, slots, {})
-            lines = [np.moveaxis(broadcast_view(slots[r.node], (*extents[1:], length)), -1, 0) for r in self.reductions]
+            shape, order = (*extents[1:], length), (len(extents) - 1, *range(len(extents) - 1))
+            lines = [broadcast_view(slots[r.node], shape).transpose(order) for r in self.reductions]
             return tuple([broadcast_copy(r.total(line), self.space[:-1]) for r, line in zip(self.reductions, lines, strict=True)])
         targets = [r.room(extents) for r in self.reductions]
         for number, argument in self.joint.items():

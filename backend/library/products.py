@@ -23,19 +23,19 @@ from contextlib import nullcontext
 from functools import cache, lru_cache, partial
 from itertools import pairwise
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ...lang.support import processes
 from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
-from ...typechecker.sizes.polynomials import number
+from ..cpu.kernels import Run
 from ..cpu.parallel_for import SHARED_NANOSECONDS, ArgumentBlock, BufferRef, TaskLaunch, parallel_for
 from ..cpu.phases import compile_structured
 from ..cpu.views import DTYPES, NumArray, common_stride, model_array, start_of
 from ..graph.phases import LibraryPhase, ValueId
-from ..graph.projections import frame_of, framed_of, sum_of_products, uses_ordered_sums
+from ..graph.projections import frame_of, framed_of, sizes_of, sum_of_products, uses_ordered_sums
 from ..graph.scratch import MIN_BLAS_SIDE
 from ..jit import tiering
 from ..jit.compiler import LruCache
@@ -192,17 +192,23 @@ processes.in_children(_after_fork)
 
 LEFT, RIGHT, RESULT = ValueId(-1), ValueId(-2), ValueId(-3)
 
-_phase = lru_cache(256)(sum_of_products)
-"""For known sizes only: two runtime sizes of one name may have different upper bounds."""
+Shape: TypeAlias = tuple[int, ...]
+
+
+@lru_cache(256)
+def _summation(kind: Kind, left: Shape, right: Shape, threads: int, mode: tiering.Mode) -> Run:
+    """The sum of products of batches of matrices of these shapes, in the tier `mode`."""
+    phase = sum_of_products(kind, sizes_of(left), sizes_of(right), 1, (LEFT, RIGHT, RESULT))
+    return compile_structured(phase, lambda value: kind, lambda size: size.evaluate({}), threads)
 
 
 def summed_products(kind: Kind, left: NumArray, right: NumArray, threads: int) -> NumArray:
     """Returns the products of two batches of matrices (or one for all) whose sizes are summed in order (`uses_ordered_sums`)."""
     count = max(len(left), len(right))
-    first, second = [np.broadcast_to(array, (count, *array.shape[1:])) for array in (left, right)]
-    phase = _phase(kind, tuple(map(number, first.shape)), tuple(map(number, second.shape)), 1, (LEFT, RIGHT, RESULT))
-    run = compile_structured(phase, lambda value: kind, lambda size: size.evaluate({}), threads)
-    (product,) = run({LEFT: first, RIGHT: second}, None)
+    first, second = [
+        array if len(array) == count else np.broadcast_to(array, (count, *array.shape[1:])) for array in (left, right)
+    ]
+    (product,) = _summation(kind, first.shape, second.shape, threads, tiering.mode())({LEFT: first, RIGHT: second}, None)
     contiguous: NumArray = np.ascontiguousarray(product)
     return contiguous
 

@@ -113,6 +113,8 @@ def _decoded(kind: Kind, radices: NumArray, digits: NumArray, threads: int) -> N
         weights = np.ones(radices.shape, radices.dtype)
         weights[..., :-1] = np.multiply.accumulate(radices[..., :0:-1], axis=-1, dtype=radices.dtype)[..., ::-1]
         return products(kind, weights, digits, threads)
+    if kind.is_float and (radices == 1).all():
+        return _running_total(digits, shape)
     if kind in (Kind.F64, Kind.C128) and math.prod(shape) <= _FEW_DIGITS < length:
         return _horner_by_item(radices, digits, shape)
     total = np.zeros(shape, digits.dtype)
@@ -125,6 +127,17 @@ def _decoded(kind: Kind, radices: NumArray, digits: NumArray, threads: int) -> N
             np.multiply(partial, bases[:, :, i, np.newaxis], partial)
             np.add(partial, items[:, i, np.newaxis, :], partial)
     return total
+
+
+def _running_total(digits: NumArray, shape: tuple[int, int, int]) -> NumArray:
+    """The value in radix 1: Horner's rule adds the digits in order."""
+    total = np.zeros((len(digits), *digits.shape[2:]), digits.dtype)
+    step = max(1, CHUNK // max(1, total.size))
+    for start in range(0, digits.shape[1], step):
+        items = digits[:, start : start + step].copy()
+        items[:, 0] += total
+        total = np.add.accumulate(items, 1)[:, -1]
+    return np.broadcast_to(total[:, np.newaxis], shape)
 
 
 def _horner_by_item(radices: NumArray, digits: NumArray, shape: tuple[int, int, int]) -> NumArray:

@@ -14,6 +14,7 @@ from rho.backend.cpu import numpy_reductions, numpy_scalars
 from rho.backend.cpu.views import DTYPES
 from rho.backend.reference import reductions
 from rho.backend.scalar import special
+from rho.tests.harness.tiers import accepted, arrays, outcome
 from rho.typechecker.elements import Kind
 
 FUNCTIONS: list[tuple[Callable[..., Any], Callable[..., Any], int]] = [
@@ -101,3 +102,38 @@ def test_least_common_multiples_of_several_chunks() -> None:
     assert numpy_reductions.right_fold("lcm", Kind.I64, items) == 60
     items[4097] = 0
     assert numpy_reductions.right_fold("lcm", Kind.I64, items) == 0
+
+
+def test_the_value_in_radix_one_adds_the_digits_in_order() -> None:
+    """As Horner's rule: from 0, so that no sum is a negative zero, across chunks, and of several columns."""
+    for draw in range(repeats(20)):
+        rng = np.random.default_rng([SEED, draw])
+        for shape in ((1,), (70,), (9_000,), (5, 3), (2_500, 4), (0,)):
+            core = accepted(f"input x : f64{list(shape)}\noutput r ← 1⊥x".replace(",", ""))
+            items = numbers(rng, math.prod(shape)).reshape(shape)
+            (got,) = arrays(outcome(core, {"x": items}, "off"))
+            totals = np.zeros(shape[1:])
+            with np.errstate(all="ignore"):
+                for row in items:
+                    totals = totals * 1.0 + row
+            assert same(got, totals), (SEED, draw, shape)
+
+
+@pytest.mark.parametrize("function", ["eq", "ne"])
+def test_truth_values_are_compared_from_the_right(function: str) -> None:
+    for draw in range(repeats(40)):
+        items = np.random.default_rng([SEED, draw]).random((int(draw % 9) + 1, 3)) < 0.5
+        lines = items.T.tolist()
+        folds = [reductions.reduce_line(function, Kind.BOOL, line) for line in lines]
+        assert same(numpy_reductions.reduce_first(function, Kind.BOOL, items), np.array(folds)), items.tolist()
+        scans = [reductions.scan_line(function, Kind.BOOL, line) for line in lines]
+        assert same(numpy_reductions.scan_axis(function, Kind.BOOL, items, 0), np.array(scans).T), items.tolist()
+
+
+def test_a_sum_of_few_items_writes_and_shares_nothing() -> None:
+    for count in range(1, 12):
+        items = np.arange(count * 4, dtype=float).reshape(count, 4)
+        kept = items.copy()
+        total = numpy_reductions.NumpyReduction(0, "add", Kind.F64).total(items)
+        assert not np.shares_memory(total, items)
+        assert np.array_equal(items, kept) and np.array_equal(total, kept.sum(0))

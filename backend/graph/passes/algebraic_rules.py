@@ -46,11 +46,7 @@ def product_to_sum(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """Rewrites a product of a matrix and a vector, or of two vectors, to a sum of products."""
     phase, left, right = match.root, match["left"], match["right"]
     shapes, kind = (scope.types[left].shape, scope.types[right].shape), scope.types[phase.results[0]].element.kind
-    rank = max(map(len, shapes))
-    larger = [value for value, shape in zip((left, right), shapes, strict=True) if len(shape) == rank]
     if 1 not in map(len, shapes) or not _has_one_kind(phase, scope):
-        return None
-    if not any(_could_fuse(value, phase, scope) for value in larger):
         return None
     product = sum_of_products(kind, *shapes, 0, (left, right, phase.results[0]))
     return Rewrite({phase.id: (replace(product, id=phase.id, span=phase.span),)})
