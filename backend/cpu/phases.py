@@ -257,39 +257,49 @@ class SlicedBody:
 
 
 class MappedRun(SlicedBody):
-    """Runs a phase without a reduce axis."""
+    """Runs a phase without a reduce axis, or a row chain, some rows at a time.
+
+    `is_row`: which results of a chain have one item a row; of no others if it is empty."""
 
     def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int],
-                 dtypes: Sequence[np.dtype[Any]], widest: int) -> None:  # fmt: skip
+                 dtypes: Sequence[np.dtype[Any]], widest: int, is_row: Sequence[bool] = ()) -> None:  # fmt: skip
         super().__init__(body, views, space, nodes, widest)
-        self.dtypes = dtypes
+        self.dtypes, self.is_row = dtypes, is_row or (False,) * len(nodes)
         computed = {step.slot for step in body.inner if isinstance(step.function, np.ufunc)}
-        self.direct = frozenset(number for number, node in enumerate(nodes) if node in computed and nodes.index(node) == number)
+        self.direct = frozenset(number for number, node in enumerate(nodes)
+                                if node in computed and nodes.index(node) == number and not self.is_row[number])  # fmt: skip
         """Results that ufuncs write directly into the result array; the others are copied there."""
-        self.streams = len(self.direct) == len(nodes) and all(step.slot in computed.intersection(nodes) for step in body.inner)
+        self.grains = [1] * len(space)
+        if is_row:
+            self.grains[-1], self.points, self.is_one = space[-1], rows_points(prod(space), space[-1]), False
+        else:
+            results = computed.intersection(nodes)
+            self.streams = len(self.direct) == len(nodes) and all(step.slot in results for step in body.inner)
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         """The results; none shares memory with another, or with an operand but the one that is written over."""
         slots, direct = self.operands(values), self.direct
-        over = _fitting(overwrite, self.extents, self.dtypes[0])
+        shapes = [self.extents[:-1] if on_row else self.extents for on_row in self.is_row]
+        over = _fitting(overwrite, shapes[0], self.dtypes[0])
         targets = [
-            over if number == 0 and over is not None else pooled_empty(self.extents, dtype)
-            for number, dtype in enumerate(self.dtypes)
+            over if number == 0 and over is not None else pooled_empty(shape, dtype)
+            for number, (shape, dtype) in enumerate(zip(shapes, self.dtypes, strict=True))
         ]
         if over is not None and len(targets) > 1:
             direct = direct - {0}  # the others may be made of what is written over
+        items = [target[..., np.newaxis] if on_row else target for target, on_row in zip(targets, self.is_row, strict=True)]
         is_one = self.is_at_once(slots)
         if not is_one:
             trim()
-        for box in (None,) if is_one else self.slices(slots, self.extents, (1,) * len(self.extents)):
+        for box in (None,) if is_one else self.slices(slots, self.extents, self.grains):
             sliced = slots if box is None else self.cut(slots, box)
-            parts = targets if box is None else [target[box] for target in targets]
+            parts = items if box is None else [item[_within(box, item.shape)] for item in items]
             evaluate(self.body.inner, sliced, {self.nodes[number]: parts[number] for number in direct})
             for number in reversed(range(len(parts))):
                 if number not in direct:
                     parts[number][...] = sliced[self.nodes[number]]
             del sliced  # before the next slice is copied
-        return tuple([broadcast_copy(target, self.space) for target in targets])
+        return tuple([broadcast_copy(target, self.space[: target.ndim]) for target in targets])
 
 
 class ReducedRun(SlicedBody):
@@ -490,47 +500,15 @@ def _compiled_rows(chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number:
     space = tuple(number(axis.size) for axis in phase.axes)
     views, varying = compile_views(phase, space, kinds, number)
     nodes = [result.node for result in phase.results]
-    sliced = SlicedBody(compile_body(phase.body, nodes, varying, space, number, by_rows=True), views, space, nodes)
-    on_numpy = NumpyRowsRun(sliced, chain.is_row, [kinds(result.value) for result in phase.results]).run
+    numpy_body = compile_body(phase.body, nodes, varying, space, number, by_rows=True)
+    dtypes = [DTYPES[kinds(result.value)] for result in phase.results]
+    on_numpy = MappedRun(numpy_body, views, space, nodes, dtypes, 16, chain.is_row).run
     body = legalize(phase) if prod(space) and mode is not tiering.Mode.OFF and is_installed() else None
     if body is None:
         return on_numpy
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
     return CompiledRowsRun(body, views, space, operands, scalars, threads, mode, on_numpy, chain.is_row,
                    any(map(may_defer, phase.reads))).run
-
-
-class NumpyRowsRun:
-    """Runs a row chain on NumPy, some rows at a time."""
-
-    def __init__(self, sliced: SlicedBody, is_row: Sequence[bool], kinds: Sequence[Kind]) -> None:
-        self.sliced, self.is_row, self.kinds = sliced, is_row, kinds
-
-    def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-        space, targets = self.sliced.space, self.targets(overwrite)
-        slots, row = self.sliced.operands(values), space[-1]
-        if not self.sliced.is_at_once(slots):
-            trim()
-        for box in boxes(space, box_steps(space, (*[1] * (len(space) - 1), row), rows_points(prod(space), row))):
-            sliced = self.sliced.cut(slots, box)
-            evaluate(self.sliced.body.inner, sliced, {})
-            for node, target, on_row in zip(self.sliced.nodes, targets, self.is_row, strict=True):
-                value = sliced[node]
-                if on_row:
-                    target[box[:-1]] = value[..., 0] if value.ndim else value
-                else:
-                    target[box] = value
-            del sliced, value  # before the next rows are copied
-        return tuple(targets)
-
-    def targets(self, overwrite: NumArray | None) -> list[NumArray]:
-        """An array for each result, in the program's order of axes."""
-        space, targets = self.sliced.space, list[NumArray]()
-        for number, (kind, on_row) in enumerate(zip(self.kinds, self.is_row, strict=True)):
-            shape, dtype = space[:-1] if on_row else space, DTYPES[kind]
-            fits = number == 0 and overwrite is not None and overwrite.shape == shape and overwrite.dtype == dtype
-            targets.append(overwrite if fits and overwrite.flags.c_contiguous else pooled_empty(shape, dtype))  # type: ignore[union-attr, arg-type]
-        return targets
 
 
 class CompiledRowsRun(CompiledRun):
