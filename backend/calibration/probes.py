@@ -500,7 +500,7 @@ class _Asking(Rates):
 def asked_for(row: ProbeRow, ready: PreparedProbe) -> ProbeRow:
     """Returns the row with the table and size that the cost model looks up for a program's library step."""
     number = numbers_of(ready.bound)
-    asking = _Asking(DeviceProfile("asking", "asking"), around=surroundings(ready.bound, number))
+    asking = _Asking(DeviceProfile("asking", "asking"), around=surroundings(ready.bound, number)[0])
     phase = [phase for phase in ready.bound.graph.phases if isinstance(phase, LibraryPhase)][-1]
     try:
         library_grains(phase, ready.bound.graph.types, asking, number, None)

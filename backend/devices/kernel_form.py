@@ -19,7 +19,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size
 from ..graph import traverse
-from ..graph.bind_sizes import BoundGraph
+from ..graph.bind_sizes import BoundGraph, KnownValues
 from ..graph.passes.rewriting import with_fixed_powers
 from ..graph.phases import (
     Affine,
@@ -285,16 +285,16 @@ def _reduced(kind: Kind, function: str, points: int, nest: LoopOrder, calls: boo
 # A program is taken to run again and again, as a block of a loop does: what is used once a run comes round after all other bytes
 # of the run.  Views are their operand under other indices.
 
-_kept: LruCache[dict[PhaseId, Around]] = LruCache(16)
+_kept: LruCache[tuple[dict[PhaseId, Around], KnownValues]] = LruCache(16)
 
 
-def surroundings(bound: BoundGraph, number: Number) -> dict[PhaseId, Around]:
-    """Of every phase; kept with the graph."""
+def surroundings(bound: BoundGraph, number: Number) -> tuple[dict[PhaseId, Around], KnownValues]:
+    """Of every phase, and the known values; kept with the graph."""
 
-    def make() -> dict[PhaseId, Around]:
+    def make() -> tuple[dict[PhaseId, Around], KnownValues]:
         contexts: dict[PhaseId, Around] = {}
         _walk(bound.graph.phases, bound.graph.types, number, contexts, outermost=True)
-        return contexts
+        return contexts, KnownValues(traverse.all_phases(bound.graph), bound.graph.types)
 
     return _kept.of(id(bound), (bound,), make)
 

@@ -25,8 +25,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable, number as size_number
 from ...typechecker.sizes.size import upper_bound
 from ..codegen.gpu_targets import DIALECTS, missing
-from ..graph import traverse
-from ..graph.bind_sizes import BoundGraph, KnownValues
+from ..graph.bind_sizes import BoundGraph
 from ..graph.phases import Branch, Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, SubGraph
 from ..graph.projections import cells_of, frame_of, framed_of, is_unread
 from ..graph.registry import LIBRARY
@@ -282,8 +281,8 @@ def phase_ticks(
 
 
 def _rates(device: DeviceProfile, bound: BoundGraph, number: Number) -> Rates:
-    known = KnownValues(traverse.all_phases(bound.graph), bound.graph.types)
-    return Rates(device, around=surroundings(bound, number), guards=bound.graph.guards, known=known)
+    around, known = surroundings(bound, number)
+    return Rates(device, around=around, guards=bound.graph.guards, known=known)
 
 
 def making_ticks(phases: Iterable[Phase], profile: Profile, group: str, tick_ns: int = 1) -> int:

@@ -220,7 +220,7 @@ def test_bytes_cost_by_what_was_touched_since() -> None:
 
 def test_reuse_is_what_lies_between_two_uses() -> None:
     graph = bound("input x : f64[n]\ninput y : f64[n]\noutput a ← +/x\noutput b ← +/y\noutput c ← ⌈/x\n", x=(1000,), y=(1000,))
-    found = surroundings(graph, numbers_of(graph))
+    found, _ = surroundings(graph, numbers_of(graph))
     sums = [phase for phase in of(graph) if phase.axes]
     since = [found[phase.id].since[phase.reads[0].value] for phase in sums]
     total = found[sums[0].id].total
@@ -229,7 +229,7 @@ def test_reuse_is_what_lies_between_two_uses() -> None:
 
 def test_views_are_their_operand() -> None:
     graph = bound("input A : f64[r c]\noutput z ← +/⍉A\noutput y ← +/A\n", A=(100, 100))
-    found = surroundings(graph, numbers_of(graph))
+    found, _ = surroundings(graph, numbers_of(graph))
     assert max(around.total for around in found.values()) < 170_000
 
 

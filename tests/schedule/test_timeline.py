@@ -80,6 +80,22 @@ def test_an_expansion_shares_what_did_not_change() -> None:
             assert expand(decoder, changed, known) == expand(decoder, changed)
 
 
+@pytest.mark.parametrize("seed", seeds(40))
+def test_a_decoder_of_many_decisions_decodes_each_as_one_of_its_own(seed: int) -> None:
+    """Annealing returns to the decisions that it was at, and orders without other modes need no expansion."""
+    random = Random(seed)
+    problem = problem_of(random)
+    decoder, earlier = ScheduleDecoder(problem), [decisions_for(random, problem) for _ in range(6)]
+    for _ in range(20):
+        start, other = random.choice(earlier), random.choice(earlier)
+        modes = list(start.modes)
+        p = random.randrange(len(modes))
+        modes[p] = other.modes[p]
+        trial = replace(start, modes=tuple(modes), priority=other.priority)
+        earlier.append(trial)
+        assert decoder.decode(trial) == decode_schedule(problem, trial)
+
+
 def test_what_an_in_place_phase_makes_lies_inside_an_operand() -> None:
     """Both operands are there while it runs, its output beside them takes nothing."""
     small, large = (PhaseTask(name, {"cpu": Ticks(((1, 1),))}, out_bytes=size) for name, size in (("s", 60), ("l", 100)))

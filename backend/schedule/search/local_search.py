@@ -137,6 +137,7 @@ def anneal(
     current, best = start, start
     hot, cold, warm = _temperatures(value, heat)
     cooling = (cold / hot) ** (1.0 / max(1, moves))
+    values: dict[Decisions, tuple[int, bool, int]] = {}
     for _ in range(moves):
         warm *= cooling
         if shift is not None and random.random() < ROW_MOVE_SHARE:
@@ -146,7 +147,10 @@ def anneal(
         else:
             trial = _move(random, current, choices, open_phases, decoder.before, after)
         most = value + int(-warm * log(1.0 - random.random()))
-        trial_value, late = _value(decoder, trial, most, aim)
+        known = values.get(trial)
+        if known is None or known[0] > known[2] < most:  # never decoded, or up to a lower limit
+            known = values[trial] = *_value(decoder, trial, most, aim), most
+        trial_value, late, _ = known
         if trial_value > most:
             continue
         if value >= INFEASIBLE_VALUE > trial_value:

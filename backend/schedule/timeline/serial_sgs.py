@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
+from operator import is_
 from typing import Final, TypeVar
 
 from ....lang.support.records import dataclass, replace
@@ -568,14 +569,24 @@ class Infeasible:
     scheduled_phases: int = 0
 
 
+MOST_EXPANSIONS: Final = 4
+"""Expansions that are kept: of what a search is at, and of its last trials."""
+
+
 class ScheduleDecoder(ProblemIndex):
     """Decodes many decisions of one problem; each expansion of modes shares what it can with the last."""
 
-    _last_expansion: ExpandedSteps | None = None
+    _expansions: tuple[ExpandedSteps, ...] = ()
+    """Of the last few modes; the one that was used last comes first."""
 
     def expand_modes(self, modes: tuple[Mode, ...]) -> ExpandedSteps:
-        self._last_expansion = expand(self, modes, self._last_expansion)
-        return self._last_expansion
+        """The steps of the modes; shared with the expansion of those that differ in the fewest phases."""
+        shared = [sum(map(is_, known.modes, modes)) for known in self._expansions]
+        nearest = None if not shared else self._expansions[shared.index(max(shared))]
+        result = nearest if nearest is not None and max(shared) == len(modes) else expand(self, modes, nearest)
+        first = (result,) if nearest is None or nearest is result else (nearest, result)
+        self._expansions = (*first, *(one for one in self._expansions if one is not nearest))[:MOST_EXPANSIONS]
+        return result
 
     def try_decode(self, decisions: Decisions, limit: int = FOREVER) -> SerialGenerator | Infeasible:
         """The generated schedule, or why there is none; one that would end after `limit` ticks is abandoned."""
