@@ -13,8 +13,9 @@ from __future__ import annotations
 import os
 import stat
 from _blake2 import blake2b  # what `hashlib` has, without OpenSSL, which takes longer to load than this
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import wraps
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
@@ -212,6 +213,7 @@ def _create_secret(path: Path, folder: int) -> bytes | None:
 # A cache with two generations.  A hit moves an entry to the younger one.  When the younger one is full at the end of a cycle,
 # such as one version of a program, it becomes the older one, and the entries of the former older one are dropped.  Full means
 # twice the look-ups of the cycle: a large program keeps all its entries, and a session of ten thousand small ones a few hundred.
+# A cache of a function of texts counts their characters instead: its values are as long as its keys.
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -252,3 +254,30 @@ class GenerationalCache(Generic[_Key, _Value]):
         if len(self._young) > max(LEAST, 2 * self._asked):
             self._old, self._young = self._young, {}
         self._asked = 0
+
+
+def cached_by_text(most_characters: int) -> Callable[[Callable[[str], _Value]], Callable[[str], _Value]]:
+    """Cache a function of a text, in two generations of texts that have at most so many characters together."""
+
+    def decorate(function: Callable[[str], _Value]) -> Callable[[str], _Value]:
+        young: dict[str, _Value] = {}
+        old: dict[str, _Value] = {}
+        characters = 0
+
+        @wraps(function)
+        def cached(text: str) -> _Value:
+            nonlocal young, old, characters
+            value = young.get(text)
+            if value is None:
+                value = old.pop(text, None)
+                if value is None:
+                    value = function(text)
+                if characters + len(text) > most_characters:
+                    old, young, characters = young, {}, 0
+                young[text] = value
+                characters += len(text)
+            return value
+
+        return cached
+
+    return decorate

@@ -10,11 +10,12 @@ import re
 import sys
 from enum import Enum
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ..primitives.operators import RESERVED_WORDS
 from ..primitives.record import GlyphRole
 from ..primitives.table import ELEMENT_NAMES, PRIMITIVES
+from ..support.caches import cached_by_text
 
 # ---------------------------------------------------------------------------------------------------- vocabulary
 #
@@ -159,7 +160,11 @@ def scan(text: str, start: int = 0, end: int | None = None) -> list[Lexeme]:
     return [Lexeme(_KINDS[match.lastindex - 1], *match.span()) for match in matches if match.lastindex is not None]
 
 
-@lru_cache(maxsize=20_000)
+MOST_CACHED_CHARACTERS: Final = 500_000
+"""Of texts whose lexemes or tokens are cached: the tokens of a character take about ninety bytes."""
+
+
+@cached_by_text(MOST_CACHED_CHARACTERS)
 def lexemes(text: str) -> tuple[Lexeme, ...]:
     """The lexemes of a whole text, cached."""
     return tuple(scan(text))

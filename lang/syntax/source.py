@@ -10,13 +10,13 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from itertools import accumulate
 from pathlib import PurePath
 from typing import NamedTuple
 
+from ..support.caches import cached_by_text
 from ..support.records import dataclass, field
-from .lexer import WORD, WORD_KINDS, Node, TokenKind, expression_grammar, scan
+from .lexer import MOST_CACHED_CHARACTERS, WORD, WORD_KINDS, Node, TokenKind, expression_grammar, scan
 
 # ---------------------------------------------------------------------------------------------------- source
 
@@ -219,7 +219,7 @@ _GROUPS = {"round": TokenKind.PARENTHESES, "square": TokenKind.BRACKETS, "curly"
 _REFUSED = (WORD_KINDS.index(TokenKind.UNREADABLE), WORD_KINDS.index(TokenKind.UNENDED))
 
 
-@lru_cache(maxsize=20_000)
+@cached_by_text(MOST_CACHED_CHARACTERS)
 def read(text: str) -> TokenizedStatement:
     """The tokens of any text, cached by the text.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from rho.lang.support.caches import cached_by_text
 from rho.lang.syntax import source
 from rho.lang.syntax.parser import Parsed, parse
 from rho.lang.syntax.source import MAXIMUM_CHARACTERS, MAXIMUM_DEPTH, MAXIMUM_NESTING, Source
@@ -67,14 +68,26 @@ def test_the_deepest_tree_that_is_allowed(parsed: Callable[..., Parsed]) -> None
     assert codes(parsed("{" * MAXIMUM_NESTING + "-" * 1_800 + "⍵" + "}" * MAXIMUM_NESTING + "1")) == []
 
 
-def test_many_statements_and_a_second_reading(parsed: Callable[..., Parsed]) -> None:
+def test_many_statements_and_a_second_reading(parsed: Callable[..., Parsed], monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenized: list[str] = []
+    depth_reached = source._depth_reached
+    monkeypatch.setattr(source, "_depth_reached", lambda text: (tokenized.append(text), depth_reached(text))[1])
     text = "\n".join(f"v{i} ← (1 2 3+{i})×{{⍵+1}}⍳3" for i in range(2_000))
     assert len(parsed(text).program.statements) == 2_000
-    before = source.read.cache_info()
-    again = parsed("first ← 0\n" + text)
-    after = source.read.cache_info()
-    assert len(again.program.statements) == 2_001
-    assert after.misses == before.misses + 1
+    tokenized.clear()
+    assert len(parsed("first ← 0\n" + text).program.statements) == 2_001
+    assert tokenized == ["first ← 0"]
+
+
+def test_a_cache_of_texts_forgets_by_their_length() -> None:
+    computed: list[str] = []
+    cached = cached_by_text(100)(lambda text: (computed.append(text), len(text))[1])
+    for text in ("", "b" * 90, "", "b" * 90, "c" * 90, "", "b" * 90):  # the generation before is asked too
+        assert cached(text) == len(text)
+    assert computed == ["", "b" * 90, "c" * 90]
+    for letter in "defghij":
+        cached(letter * 90)
+    assert cached("") == 0 and computed.count("") == 2
 
 
 def test_operators_in_operators_are_tried_out_a_bounded_number_of_times(parsed: Callable[..., Parsed]) -> None:
