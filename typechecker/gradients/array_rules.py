@@ -120,6 +120,12 @@ def key_sum(t: Terms, indices: ValueId, items: ValueId, bins: Any, *, checked: b
 def _gather(r: ReversePass, op: c.Gather, g: ValueId) -> None:
     t, shape = r.terms, r.terms.shape(op.arg)
     rank, at = len(t.shape(op.indices)), op.axis
+    if op.arg in r.gathers and not op.fills:
+        r.gathers[op.arg].append((op, g, t.hidden))
+        return
+    if isinstance(t.builder.definitions.get(op.indices), c.Iota) and t.shape(op.indices)[0] == shape[at]:
+        r.add(op.arg, g)
+        return
     if rank == 0 and not op.fills:
         _add_to_cell(r, op, g)
         return
@@ -238,6 +244,7 @@ def _reduce(r: ReversePass, op: c.Reduce, g: ValueId) -> None:
     spread = _along(t, g, x, axis)
     match op.function:
         case "add":
+            t.sums[x, axis] = op.result
             r.add(x, spread)
         case "sub":
             r.add(x, t.mul(spread, _signs(t, x, axis)))

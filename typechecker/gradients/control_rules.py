@@ -12,7 +12,8 @@ from functools import partial
 from math import isqrt
 from typing import Any, Final
 
-from ..core.arrays import BindSize, Reduce, Reshape, Scan, Slice, Update, ValueId
+from ...lang.support.records import replace
+from ..core.arrays import BindSize, Gather, Reduce, Reshape, Scan, Slice, Update, ValueId
 from ..core.blocks import (
     Block,
     CoreBranch,
@@ -36,12 +37,14 @@ from ..proof.constraints import Arm
 from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, as_size, product, variable
 from ..sizes.size import quotient, remainder, truncated_subtract
 from ..values.facts import Operand
-from .reverse_mode import Activity, ReversePass, cotangents_of
+from .reverse_mode import Activity, Cell, Gathers, ReversePass, cotangents_of
+from .scalar_rules import constant
 from .terms import Hidden
 
 # ---------------------------------------------------------------------------------------------------- blocks
 
 _NONE: Final[Mapping[ValueId, ValueId]] = {}
+_NO_GATHERS: Final[Gathers] = {}
 
 
 def _plain(type: ArrayType) -> ArrayType:
@@ -51,10 +54,11 @@ def _plain(type: ArrayType) -> ArrayType:
 def _block_adjoint(
     r: ReversePass, block: Block, params: Mapping[ValueId, ValueId], sizes: Mapping[SizeVariable, Size],
     cotangents: Sequence[ValueId | None], wanted: Sequence[ValueId], hidden: Hidden, *, sums: Mapping[ValueId, ValueId] = _NONE,
+    gathers: Gathers = _NO_GATHERS,
 ) -> tuple[list[ValueId | None], list[Hidden]]:  # fmt: skip
     """Emit a block's ops once more, on other params, and its adjoint: the cotangents of `wanted`, params or outer values.
 
-    `sums`: cotangents of outer values that those of the block are added to."""
+    `sums`: cotangents of outer values that those of the block are added to.  `gathers`: as of `ReversePass`."""
     cloner = Cloner(r.builder, r.span, params, sizes)
     ops = cloner.ops(block.ops)
     values = [cloner.value(value) for value in wanted]
@@ -62,7 +66,7 @@ def _block_adjoint(
     activity.extend(ops)
     seeds = [*sums.items()]
     seeds += [(cloner.value(value), g) for value, g in zip(block.results, cotangents, strict=True) if g is not None]
-    return cotangents_of(r.builder, r.span, ops, activity, seeds, values, r.rules, hidden)
+    return cotangents_of(r.builder, r.span, ops, activity, seeds, values, r.rules, hidden, gathers)
 
 
 def _without_dead_ops(block: Block) -> Block:
@@ -94,26 +98,49 @@ def _map(r: ReversePass, op: MapCells) -> None:
     depth = len(op.frame)
     cells = [_plain(builder.types[value]) for value in op.body.results]
     params = builder.open_block([*[builder.types[value] for value in op.body.params], *[cells[i] for i in given]], r.span)
-    inner = {old: new.value for old, new in zip(op.body.params, params, strict=False)}
+    values = [param.value for param in params[: len(op.args)]]
+    inner = dict(zip(op.body.params, values, strict=True))
     of_results: list[ValueId | None] = [None] * len(op.results)
     for number, param in zip(given, params[len(op.args) :], strict=True):
         of_results[number] = param.value
     wanted = [*[op.body.params[i] for i in active], *outer]
-    parts, selected = _block_adjoint(r, op.body, inner, {}, of_results, wanted, hidden)
+    gathers: dict[ValueId, list[Cell]] = {value: [] for value in outer}
+    parts, selected = _block_adjoint(r, op.body, inner, {}, of_results, wanted, hidden, gathers=gathers)
     present = [number for number, part in enumerate(parts) if part is not None]
-    block = builder.close_block(_operands(r, [part for part in parts if part is not None]))
-    if not present:
+    gathered = [cell for cells in gathers.values() for cell in cells]
+    added = [part for part in parts if part is not None] + [value for gather, g, _ in gathered for value in (g, gather.indices)]
+    block = builder.close_block(_operands(r, added))
+    if not added:
         return
     types = [ArrayType(Element(t.kind(value)), op.frame + t.shape(value)) for value in block.results]
     args = (*op.args, *[r.cotangents[op.results[i]] for i in given])
     frames = (*op.frames, *(depth for _ in given))
     results = builder.emit_many(lambda ids: MapCells(ids, args, frames, op.frame, block), types, r.span)
-    for number, result in zip(present, results, strict=True):
+    for number, result in zip(present, results, strict=False):
         if number < len(active):
             arg, frame = op.args[active[number]], op.frames[active[number]]
             r.add(arg, _sum_axes(r, result.value, frame, depth), selected[number])
         else:
             r.add(outer[number - len(active)], t.sum_leading(result.value, depth), selected[number])
+    of_gathers = [result.value for result in results[len(present) :]]
+    for (gather, _, hidden), items, indices in zip(gathered, of_gathers[::2], of_gathers[1::2], strict=True):
+        if gather.indices in values and op.frames[number := values.index(gather.indices)] == depth:
+            indices = op.args[number]
+        _gathered(r, gather, items, indices, depth, hidden)
+
+
+def _gathered(r: ReversePass, op: Gather, items: ValueId, indices: ValueId, depth: int, hidden: Hidden) -> None:
+    """The cotangent of an array from those of a selection in each cell of a map with `depth` axes: that of one selection."""
+    t, at = r.terms, constant(r.terms, op.indices)
+    if at is not None:
+        items, indices = t.sum_leading(items, depth), t.literal(int(at), Kind.I64)
+    else:
+        rank = len(t.shape(items))
+        items = t.transpose(items, [*range(op.axis, op.axis + depth), *range(op.axis), *range(op.axis + depth, rank)])
+    selected = r.builder.fresh(_plain(r.builder.types[items]), r.span)
+    r.activity.add((selected,))
+    r.add(selected, items, hidden)
+    r.run([replace(op, result=selected, indices=indices)])
 
 
 def _sum_axes(r: ReversePass, x: ValueId, first: int, last: int) -> ValueId:

@@ -83,18 +83,22 @@ Rules: TypeAlias = Mapping[type, "Callable[[ReversePass, Any], None]"]
 
 
 Cell: TypeAlias = tuple[Gather, ValueId, Hidden]
-"""The selection of a cell, the cell's cotangent, and what zeros of that may hide."""
+"""A selection, its cotangent, and what zeros of that may hide."""
+
+Gathers: TypeAlias = Mapping[ValueId, "list[Cell]"]
+"""By array, selections with their cotangents."""
 
 
 class ReversePass:
     """The cotangents of the values of one block, emitted into the innermost open block.
 
     `rules`: of ops other than scalar functions, by their types.  `cells`: of an array, by axis and position, the cotangents of
-    its cells at literal positions, until that of the array is asked for.  `hidden`: by value, what zeros of its cotangent may
-    hide."""
+    its cells at literal positions, until that of the array is asked for.  `gathers`: of some arrays, the selections whose
+    cotangents are left to the caller (`_map` sums those of all cells by index).  `hidden`: by value, what zeros of its
+    cotangent may hide."""
 
-    def __init__(self, builder: Builder, span: Span, activity: Activity, rules: Rules) -> None:
-        self.builder, self.span, self.activity, self.rules = builder, span, activity, rules
+    def __init__(self, builder: Builder, span: Span, activity: Activity, rules: Rules, gathers: Gathers) -> None:
+        self.builder, self.span, self.activity, self.rules, self.gathers = builder, span, activity, rules, gathers
         self.terms = Terms(builder, span)
         self.cotangents: dict[ValueId, ValueId] = {}
         self.cells: dict[ValueId, dict[int, dict[int, Cell]]] = {}
@@ -217,12 +221,12 @@ class ReversePass:
 
 def cotangents_of(
     builder: Builder, span: Span, ops: Sequence[Op], activity: Activity, seeds: Sequence[tuple[ValueId, ValueId]],
-    wanted: Sequence[ValueId], rules: Rules, hidden: Hidden,
+    wanted: Sequence[ValueId], rules: Rules, hidden: Hidden, gathers: Gathers,
 ) -> tuple[list[ValueId | None], list[Hidden]]:  # fmt: skip
     """The cotangents of `wanted`, from `seeds`: (value, its cotangent); None is 0; and what zeros of each may hide.
 
     The ops have been emitted and define, from the wanted values and others, the values that have seeds."""
-    reverse = ReversePass(builder, span, activity, rules)
+    reverse = ReversePass(builder, span, activity, rules, gathers)
     for value, cotangent in seeds:
         reverse.add(value, cotangent, hidden)
     reverse.run(ops)

@@ -9,6 +9,7 @@ from functools import partial
 from ...lang.syntax.source import Span
 from ..core.arrays import (
     Broadcast,
+    Contract,
     Gather,
     Iota,
     Join,
@@ -59,6 +60,8 @@ class Terms:
 
     def __init__(self, builder: Builder, span: Span) -> None:
         self.builder, self.span = builder, span
+        self.sums: dict[tuple[ValueId, int], ValueId] = {}
+        """The sums over an axis that the function takes."""
         self.hidden = Hidden.NOTHING
         """What zeros of the cotangent at hand may hide."""
 
@@ -188,7 +191,33 @@ class Terms:
         )  # fmt: skip
 
     def sum(self, x: ValueId, axis: int) -> ValueId:
-        return self.reduce("add", x, axis)
+        """The sum over an axis: of a product the product of sums; of items whose sum the function takes, times what does not
+        vary along the axis, that sum times this."""
+        shorter = self._shorter_sum(x, axis)
+        return self.reduce("add", x, axis) if shorter is None else shorter
+
+    def _shorter_sum(self, x: ValueId, axis: int) -> ValueId | None:
+        if (x, axis) in self.sums:
+            return self.sums[x, axis]
+        op = self.builder.definitions.get(x)
+        if isinstance(op, Scalar) and op.function == "neg":
+            total = self._shorter_sum(op.args[0], axis)
+            return None if total is None else self.neg(total)
+        if isinstance(op, Contract):
+            left, right, rows = op.left, op.right, len(self.shape(op.left)) - 1
+            if axis < rows:
+                left = self.sum(left, axis)
+            else:
+                right = self.sum(right, axis - rows + 1)
+            return self.emit(lambda r: Contract(r, left, right), self.kind(x), self.shape(x)[:axis] + self.shape(x)[axis + 1 :])
+        if isinstance(op, Scalar) and op.function == "mul":
+            for items, factor in (op.args, op.args[::-1]):
+                number = self.builder.definitions.get(factor)
+                if (items, axis) in self.sums and isinstance(number, Broadcast) and axis not in number.axes:
+                    shape = self.shape(x)[:axis] + self.shape(x)[axis + 1 :]
+                    axes = tuple([at - (at > axis) for at in number.axes])
+                    return self.mul(self.broadcast(number.arg, shape, axes), self.sums[items, axis])
+        return None
 
     def reduce(self, function: str, x: ValueId, axis: int) -> ValueId:
         shape = self.shape(x)

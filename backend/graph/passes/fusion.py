@@ -210,7 +210,8 @@ class Fusion:
     def obstacle(self, cluster: FusionCluster, producer: FusionCluster, read: Read) -> str | None:
         """Why a producer cannot become part of a reader, for people; None if it can."""
         projection, grade = read.projection, self.quantities.grade(read.value)
-        if not self.pays(producer, read.value):
+        is_moved = is_view(cluster.phase) and not producer.generates and not self.is_read_once(read.value)
+        if is_moved or not self.pays(producer, read.value):
             return f"each element is read {times(grade)}"
         if may_fill(projection):
             return "its reader goes past its edges"
