@@ -25,6 +25,7 @@ BODIES = (
     "{⍵[⍋⍵]}", "{+/⍵∘.×⍵}", "{(a b) ← (⍵ ⋄ ⌽⍵) ⋄ a-b}", "{+\\⍵}", "{s ← ⍵>+/⍵÷1⌈n ⋄ ⍵+(+/s⌿⍵)-+/(~s)⌿⍵}", "{⍵+{⍵×n}¨⍵}",
     "{1=2|n : ⍵ ⋄ (n>5) : 2×⍵ ⋄ 1+⍵}", "{k ← +/⍵>0 ⋄ k=n : ⍵ ⋄ -⍵}", "{⍵+i64 +/⍳n}", "{m ← ⍵>0 ⋄ ⍵+≢m⌿⍵}",
     "{(⍵,⍵)[n+⍳n]}", "{1↓⍵,+/⍵}", "{⍵⌈n⍴(1↓⍵),0}", "{,⍉1 n⍴⍵}", "{⍵[(n-1)-⍳n]}",
+    "{⍵+⍵[2]}", "{⍵[⌊+/⍵]+⍵}", "{⍵[⌊2⌊⍵]}", "{n>1 : ⍵+⍵[2] ⋄ ⍵}",
 )  # fmt: skip
 JOINS = (
     "{F G ⍵}", "{(F ⍵)+G ⍵}", "{n=3 : F ⍵ ⋄ G ⍵}", "{{F ⍵}⍣2⊢G ⍵}", "{m ← 0<F ⍵ ⋄ n⍴(m⌿⍵),G ⍵}", "{+⌿F⍤1 ⊢ [⍵ ⋄ G ⍵]}",
@@ -58,7 +59,8 @@ def program(seed: int) -> str:
             body = body.replace(letter, chance.choice(names) if names else letter)
         quantity = chance.choice(("", "0..ω ", "ω "))
         names.append(f"f{at}")
-        lines += [f"f{at} : {quantity}f64[n] → f64[n]", f"f{at} ← {body}"]
+        needs = chance.choice((" where n ≥ 2", "", "", "", "", ""))
+        lines += [f"f{at} : {quantity}f64[n] → f64[n]{needs}", f"f{at} ← {body}"]
     lines.append("input x : f64[n]")
     lines += [chance.choice(USES).replace("F", chance.choice(names)) for _ in range(3)]
     return "\n".join(lines)
@@ -91,12 +93,16 @@ def test_most_programs_are_accepted() -> None:
     assert sum(accepted) >= 10
 
 
+@pytest.mark.parametrize("first", ["{1+⍵}", "{⍵+⍵[3]}"])
 @pytest.mark.parametrize(("body", "depth"), [("{F F ⍵}", 14), ("{(F ⍵)+F ⍵}", 11), ("{n≤4 : F F ⍵ ⋄ (F ⍵)+F ⍵}", 9)])
-def test_a_chain_of_one_liners_is_no_expansion(body: str, depth: int) -> None:
-    """Annotated functions that each call the one before twice; fourteen without signatures are E610."""
-    lines = ["f0 : f64[n] → f64[n]", "f0 ← {1+⍵}"]
+def test_a_chain_of_one_liners_is_no_expansion(body: str, depth: int, first: str) -> None:
+    """Annotated functions that each call the one before twice; fourteen without signatures are E610.  An index that is checked
+    when the program runs is in the first: its check is open in each call as it is at the definition."""
+    warned = first != "{1+⍵}"
+    type = f"f64[n] → f64[n]{' where n ≥ 2' * warned}"
+    lines = [f"f0 : {type}", f"f0 ← {first}"]
     for at in range(1, depth + 1):
-        lines += [f"f{at} : f64[n] → f64[n]", f"f{at} ← {body.replace('F', f'f{at - 1}')}"]
-    result = check(Source("<test>", "\n".join(["input x : f64[n]", *lines, f"f{depth} x"])))
-    assert [d.code for d in result.diagnostics] == []
+        lines += [f"f{at} : {type}", f"f{at} ← {body.replace('F', f'f{at - 1}')}"]
+    result = check(Source("<test>", "\n".join([f"input x : f64[n]{' where n ≥ 2' * warned}", *lines, f"f{depth} x"])))
+    assert [d.code for d in result.diagnostics] == ["W310"] * warned
     assert result.elaborated.context.nodes < context.NODE_BUDGET

@@ -350,7 +350,8 @@ class SignedFunction:
 @dataclass(frozen=True, slots=True, eq=False)
 class ElaboratedBody:
     """A body elaborated on arguments of rigid sizes: its ops, which calls repeat on their arguments, and its result.  `sizes` and
-    `shapes` are the rigid sizes; `names` and `mentions` are what the program calls its values, `usages` the calls in it."""
+    `shapes` are the rigid sizes; `names` and `mentions` are what the program calls its values, `usages` the calls in it.
+    `checks_indices`: a run checks indices in it that sizes or facts of a call may decide."""
 
     arguments: tuple[ValueId, ...]
     sizes: Mapping[str, SizeVariable]
@@ -360,6 +361,7 @@ class ElaboratedBody:
     names: Mapping[ValueId, str]
     mentions: Mapping[ValueId, Sequence[tuple[Span, Span]]]
     usages: tuple[CoreCall, ...]
+    checks_indices: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ was proved at the definition (`check_definition`).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TypeAlias
@@ -34,7 +34,7 @@ from ...lang.tree.expressions import (
 )
 from ..core.arrays import BindSize, Compress, ValueId, Where
 from ..core.blocks import Block, CoreBranch, CoreCall, Op
-from ..core.builder import condition_decided, stated
+from ..core.builder import Builder, condition_decided, stated
 from ..core.cloning import Cloner
 from ..diagnostics import show_type
 from ..elaborate import type_expressions
@@ -53,6 +53,7 @@ from ..elaborate.declarations import declared_grade
 from ..elaborate.functions import lift
 from ..elaborate.type_expressions import DeclaredType, TupleType
 from ..elements import ArrayType, Element, Kind, show_element
+from ..proof.constraints import Arm, variables_of
 from ..proof.obligations import Obligation, Proof, Relation, SizeFact
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import upper_bound
@@ -182,7 +183,7 @@ def _call_cells(
     builder = ctx.builder
     first, promised = builder.next_value, declared_usages(ctx, function.signature, converted, bindings)
     with _body(ctx, function, facts):
-        conformed = _result(ctx, function, bindings, converted, span)
+        conformed = _result(ctx, function, bindings, converted, facts, span)
     if conformed is None:
         return builder.poison(span)
     value, expected = conformed
@@ -199,23 +200,28 @@ _Conformed: TypeAlias = "tuple[Value, DeclaredType] | None"
 """A result and its declared type; None after an error."""
 
 
-def _result(ctx: Context, function: SignedFunction, bindings: Bindings, args: Sequence[Value], span: Span) -> _Conformed:
+def _result(
+    ctx: Context, function: SignedFunction, bindings: Bindings, args: Sequence[Value], facts: Sequence[SizeFact], span: Span
+) -> _Conformed:
     """The result of the body, conformed to its declared type.
 
     Rules may not prove of the sizes of a call what they proved for all sizes: where elaborating the body for the call reports
     anything, the ops of the body as it was proved are repeated instead."""
     builder, opened = ctx.builder, (dict(bindings.sizes), dict(bindings.opened))
-    result = _repeated(ctx, function, bindings, args, span)
+    result = _repeated(ctx, function, bindings, args, facts, span)
     if result is None:
         mark, shared, usages = builder.mark(), builder.sizes.scope(), len(builder.constraints.declared_usages)
         outcome = _elaborated(ctx, function, bindings, args, span)
-        if len(builder.sink.diagnostics) == mark[0] or _repeatable_body(ctx, function, bindings) is None:
+        if len(builder.sink.diagnostics) == mark[0]:
+            return outcome
+        body = _repeatable_body(ctx, function, bindings)
+        if body is None or body.checks_indices:
             return outcome
         builder.rollback(mark)
         builder.sizes.leave(shared)
         del builder.constraints.declared_usages[usages:]
         bindings.sizes, bindings.opened = opened
-        result = _repeated(ctx, function, bindings, args, span)
+        result = _repeated(ctx, function, bindings, args, facts, span)
         assert result is not None
     proof = builder.constraints.proof
     builder.constraints.proof = Proof.RULES if proof is Proof.NONE else proof
@@ -299,7 +305,9 @@ _OPS_A_NODE = 4
 """How many ops are repeated in the time in which one node is elaborated."""
 
 
-def _repeated(ctx: Context, function: SignedFunction, bindings: Bindings, arguments: Sequence[Value], span: Span) -> Value | None:
+def _repeated(
+    ctx: Context, function: SignedFunction, bindings: Bindings, arguments: Sequence[Value], stated: Sequence[SizeFact], span: Span
+) -> Value | None:
     """The result of a call by the ops of the body as it was elaborated before; None if it has to be elaborated for this call."""
     instance = bindings.instance()
     if instance not in function.bodies:
@@ -312,8 +320,11 @@ def _repeated(ctx: Context, function: SignedFunction, bindings: Bindings, argume
     for name, shape in body.shapes.items():
         sizes.update(zip(shape, bindings.shapes[name], strict=True))
     builder = ctx.builder
+    free = _are_free(builder, sizes.values(), stated)
+    if body.checks_indices and not free:
+        return None
     values = dict(zip(body.arguments, [x.value for argument in arguments for x in leaves(argument)], strict=True))
-    cloner = _BodyCloner(builder, span, values, sizes)
+    cloner = _BodyCloner(builder, span, values, sizes, is_free=free)
     builder.sink.calls.append(span)
     cloner.ops(body.ops)
     builder.sink.calls.pop()
@@ -339,9 +350,24 @@ def _repeatable_body(ctx: Context, function: SignedFunction, bindings: Bindings)
     return None if body is _UNUSABLE or any(bindings.size(name) is None for name in body.sizes) else body
 
 
+def _are_free(builder: Builder, sizes: Collection[Size], stated: Sequence[SizeFact]) -> bool:
+    """Are the sizes of a call different variables of which the `where` says all that is known, as at the definition?"""
+    variables = {v for size in sizes for v in size.variables() if size == variable(v) and v.cap is None and not v.minimum}
+    arms = [scope for scope in builder.constraints.scopes if isinstance(scope, Arm)]
+    known = [*builder.constraints.premises, *[fact for arm in arms for facts in arm.alternatives for fact in facts]]
+    return len(variables) == len(sizes) and all(fact in stated or variables.isdisjoint(variables_of(fact)) for fact in known)
+
+
 class _BodyCloner(Cloner):
     """Repeats the ops of a body: equal masks and integers share a size with those of the caller, and a condition that the sizes
-    of the call decide is decided."""
+    of the call decide is decided.  `is_free`: the sizes decide nothing, but that of a mask or an integer may."""
+
+    def __init__(
+        self, builder: Builder, span: Span, values: Mapping[ValueId, ValueId], sizes: Mapping[SizeVariable, Size],
+        *, is_free: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(builder, span, values, sizes)
+        self.is_free = is_free
 
     def runtime_size(self, op: Op, size: SizeVariable) -> SizeVariable:
         builder, (span, why) = self.builder, self.builder.sizes.spans[size]
@@ -369,7 +395,8 @@ class _BodyCloner(Cloner):
     def _decided(self, condition: ValueId) -> bool | None:
         """Do the sizes of the call decide a condition?"""
         holding, opposite = [stated(self.builder, condition, holds) for holds in (True, False)]
-        if not any(isinstance(fact, SizeFact) for facts in (*holding, *opposite) for fact in facts):
+        sizes = [fact for facts in (*holding, *opposite) for fact in facts if isinstance(fact, SizeFact)]
+        if not any(fact.is_runtime() or not self.is_free for fact in sizes):
             return None
         return condition_decided(self.builder, holding, opposite)
 
@@ -477,24 +504,25 @@ def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Ite
         builder.constraints.proof = Proof.NONE
     else:
         builder.constraints.proof = function.proof if before is Proof.NONE or function.proof is Proof.SOLVER else before
-    builder.constraints.premises += stated
+    new = [fact for fact in stated if fact not in builder.constraints.premises]
+    builder.constraints.premises += new
     try:
         yield
     finally:
         builder.constraints.proof, builder.index_origin = before, origin
-        for fact in stated:
+        for fact in new:
             builder.constraints.premises.remove(fact)
 
 
 def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Span) -> list[SizeFact] | None:
-    """Require the `where` at this call; its facts that are no premises yet, or None after an error."""
+    """Require the `where` at this call; its facts, or None after an error."""
     stated: list[SizeFact] = []
     good = True
     nodes = [node for node in function.signature.where if node.relation not in CLASSES]
     for fact, _ in type_expressions.facts(ctx, nodes, partial(known_size, ctx, bindings)):
         message = f"`{function.name}` needs {fact}"
         good = ctx.builder.require(Obligation(fact, Code.E201, span, message, notes=("stated by its `where`",))) and good
-        if fact not in ctx.builder.constraints.premises and fact not in stated:
+        if fact not in stated:
             stated.append(fact)
     for node in function.signature.where:
         if node.relation in CLASSES and isinstance(node.left, SizeName):

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
+from ...lang.bind.names import LIBRARY_PREFIX
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Verdict
 from ...lang.support.records import replace
 from ...lang.tree import program
@@ -232,17 +233,20 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: Signatu
     else:
         proof = Proof.SOLVER if len(constraints.solver_assumptions) > solved else Proof.RULES
     body: ElaboratedBody | None = None
-    if block is not None and proof is Proof.RULES and not builder.sink.diagnostics:
+    warnings = builder.sink.diagnostics
+    repeats = all(d.code == Code.W310 and not d.span.file.startswith(LIBRARY_PREFIX) for d in warnings)
+    if block is not None and proof is Proof.RULES and repeats:
         usages = constraints.declared_usages[promises:]
         if declarations.states_quantities(signature):
             usages.pop()
-        body = _repeatable(ctx, bindings, args, block.ops[emitted:], result, usages)
+        body = _repeatable(ctx, bindings, args, block.ops[emitted:], result, usages, bool(warnings))
     del constraints.declared_usages[promises:]
     return [_of_class(_of_rank(d, sample), signature, classes) for d in diagnostics], proof, body
 
 
 def _repeatable(
-    ctx: Context, bindings: Bindings, args: Sequence[Value], ops: tuple[Op, ...], result: Value, usages: Sequence[CoreCall]
+    ctx: Context, bindings: Bindings, args: Sequence[Value], ops: tuple[Op, ...], result: Value, usages: Sequence[CoreCall],
+    checks_indices: bool,
 ) -> ElaboratedBody | None:  # fmt: skip
     """The body with what calls need to repeat it; None if it prints, which only some calls may."""
     if any(isinstance(op, CorePrint) for op in all_ops(ops)):
@@ -252,7 +256,7 @@ def _repeatable(
     arguments = tuple([x.value for arg in args for x in leaves(arg)])
     values = {*arguments, *[value for op in all_ops(ops) for value in results_of(op)]}
     names = {value: name for value, name in ctx.builder.source_names.names.items() if value in values}
-    return ElaboratedBody(arguments, sizes, shapes, ops, result, names, ctx.mentions, tuple(usages))
+    return ElaboratedBody(arguments, sizes, shapes, ops, result, names, ctx.mentions, tuple(usages), checks_indices)
 
 
 def symbolic_arguments(
