@@ -133,6 +133,33 @@ def test_windows_by_time_of_any_width(tmp_path: Path) -> None:
             np.testing.assert_array_equal(program.run(w=width, t=t)["begin"], np.searchsorted(t, t - width, "right"))
 
 
+def test_extremes_of_ranges_of_all_lengths(tmp_path: Path) -> None:
+    """Few or many ranges much shorter than the longest, in any order, and none."""
+    (tmp_path / "p.rho").write_text(
+        "use rolling\ninput x : f64[n]\ninput b : i64[m]\ninput e : i64[m]\noutput low ← (b ⋄ e) rolling.least_of x\n"
+        "output high ← (b ⋄ e) rolling.greatest_of x\n", encoding="utf-8",
+    )  # fmt: skip
+    program, draw = rho.load(tmp_path / "p.rho"), np.random.default_rng(SEED)
+    for count, lengths in ((1, [0, 1]), (50, [50]), (300, [3, 200]), (300, [0, 1, 150]), (300, [0, 0, 0, 2]), (300, range(300))):
+        x = np.where(draw.random(count) < 0.01, np.nan, draw.normal(size=count))
+        size = draw.choice(lengths, 400)
+        b = draw.integers(0, count - np.minimum(size, count) + 1)
+        expected = [x[i:j] if i < j else np.array([np.nan]) for i, j in zip(b, np.minimum(b + size, count), strict=True)]
+        result = program.run(x=x, b=b, e=b + np.minimum(size, count))
+        np.testing.assert_array_equal(result["low"], [part.min() for part in expected])
+        np.testing.assert_array_equal(result["high"], [part.max() for part in expected])
+
+
+def test_an_exponential_average_begins_with_the_first_number_that_is_known(tmp_path: Path) -> None:
+    (tmp_path / "p.rho").write_text("use series\ninput x : f64[n]\noutput r ← 0.3 series.ema x\n", encoding="utf-8")
+    program, draw = rho.load(tmp_path / "p.rho"), np.random.default_rng(SEED)
+    for count, missing in ((1, 0), (1, 1), (2, 1), (7, 3), (8, 3), (8, 8), (9, 4)):
+        x = np.r_[np.full(missing, np.nan), draw.normal(size=count - missing)]
+        result = program.run(x=x)["r"]
+        np.testing.assert_allclose(result, pandas.Series(x).ewm(alpha=0.3, adjust=False, ignore_na=True).mean(), rtol=1e-14)
+        np.testing.assert_array_equal(result[: missing + 1], x[: missing + 1])
+
+
 def test_quantiles_of_wide_windows(tmp_path: Path) -> None:
     x = np.random.default_rng(SEED).random(9000)
     x[[777, 2000]] = np.nan
