@@ -12,6 +12,7 @@ import numpy as np
 
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
 from ...lang.support.records import cached_property, dataclass, field, replace
+from ...typechecker.elements import Kind
 from ..codegen.llvm_printer import llvm_text
 from ..codegen.llvm_registers import calls_at, calls_of, is_own, strides_of, words_of
 from ..graph import traverse
@@ -23,6 +24,7 @@ from ..jit.compiler import LruCache, MachineCode, address_of, is_installed, vect
 from ..library.operation_table import OPERATIONS, OperationRoutines
 from ..loopir.facts import IterationEstimate, Phase, estimate_iteration, trips_of
 from ..loopir.ir import MOST_VALUES, Index, LoopProgram, View
+from ..loopir.templates import LatestState
 from ..lower.region import Region, lower_region, pointwise
 from ..lower.scope import (
     Check,
@@ -461,6 +463,7 @@ class RegionLaunch:
         execution, phase = self.execution, self.phase
         scratch: dict[str, NumArray] = {}
         finals: list[tuple[int, NumArray, BufferRef]] = []
+        parity: BufferRef = None, 0
         initial = [] if isinstance(phase, Map) else self.initial()
         for view, source in execution.views:
             match source:
@@ -474,10 +477,13 @@ class RegionLaunch:
                 case StateView(component, doubled):
                     self.state(view.name, component, initial[component], finals, doubled=doubled)
                 case CurrentBuffer():
-                    zero, counter = np.zeros((), np.int64), (self.binding.room((), np.dtype(np.int64)), 0)
+                    zero, parity = np.zeros((), np.int64), (self.binding.room((), np.dtype(np.int64)), 0)
                     self.binding.keep.append(zero)
-                    self.binding.copy(zero, counter, zero, (None, start_of(zero)))
-                    execution.arrays[view.name], self.bases[view.name] = zero, counter
+                    self.binding.copy(zero, parity, zero, (None, start_of(zero)))
+                    execution.arrays[view.name], self.bases[view.name] = zero, parity
+                case ExitFlag():
+                    execution.arrays[view.name] = np.zeros((), np.bool_)
+                    self.bases[view.name] = self.binding.room((), np.dtype(np.bool_)), 0
                 case ScratchView() if not is_own(execution.program, view):
                     array = model_array(tuple(map(execution.number, view.shape)), DTYPES[view.kind])
                     scratch[view.name], count = array, len(self.starts) if self.is_private(view) else 1
@@ -487,7 +493,18 @@ class RegionLaunch:
         self.launch(scratch)
         for component, array, base in finals:
             value = traverse.results(phase)[component]
-            self.binding.copy(array, (self.binding.result(value, array.shape, array.dtype), 0), array, base)
+            self.copy_latest(array, parity, base, (self.binding.result(value, array.shape, array.dtype), 0))
+
+    def copy_latest(self, array: NumArray, parity: BufferRef, pair: BufferRef, result: BufferRef) -> None:
+        """Add a launch that copies that of two buffers of such arrays to the result which the last iteration has written."""
+        kind = Kind.U8 if array.nbytes % 8 else Kind.I64
+        code = LatestState(kind)
+        address = address_of(code) if self.binding.wants(code) else 0
+        if address is None:
+            raise NotSpecializable
+        if address:
+            words, buffers = [array.nbytes // kind.bytes, 0, 0, array.nbytes, 0], [(1, (0, 0)), (2, (1, 0)), (4, (2, 0))]
+            self.binding.share(TaskLaunch(address, [ArgumentBlock(words, buffers)], 3, 1, 0), [parity, pair, result])
 
     def initial(self) -> list[tuple[NumArray, BufferRef]]:
         """Returns each component of the first state, and where it begins."""
@@ -504,7 +521,7 @@ class RegionLaunch:
         doubled: bool,
     ) -> None:  # fmt: skip
         """The buffer of a component is its result, unless the result has all states; of two buffers, which are one behind the
-        other, the last is copied there."""
+        other, the latest is copied there."""
         execution, value = self.execution, traverse.results(self.phase)[component]
         shape, dtype = first[0].shape, DTYPES[self.types.kind(value)]
         is_stacked = any(isinstance(source, ScopeOutput) for _, source in execution.views)
@@ -517,8 +534,7 @@ class RegionLaunch:
         if doubled:
             execution.others[name] = in_parts(pair[1])
         if not (is_result or is_stacked):
-            parity = (self.run.trips(self.types) - isinstance(self.phase, Fold)) % 2
-            finals.append((component, pair[parity], (base[0], parity * pair[0].nbytes)))
+            finals.append((component, pair[0], base))
 
     def is_private(self, view: View) -> bool:
         """Returns whether each task has scratch memory of its own for a view; rows of one cell are written to the same."""
@@ -704,8 +720,8 @@ class RegionRun:
     def bind(self, binding: Specialization, backend: Backend) -> None:
         """Specialize the phase as one launch of its region, with copies of its first and last state where it has two buffers.
 
-        Raises NotSpecializable if Python runs it: it calls routines, may end early, or takes so long that interrupts are handled
-        between its ranges."""
+        Raises NotSpecializable if Python runs it: it calls routines, or takes so long that interrupts are handled between its
+        ranges."""
         types = binding.types
         if self.region is None and not self.reason:
             raise NotCompiledYet
@@ -727,7 +743,7 @@ class RegionRun:
 
     def _bind_pointwise(self, binding: Specialization, compiled: CompiledRegion, arrays: dict[str, NumArray]) -> None:
         assert isinstance(self.phase, Loop) and self.pointwise is not None and self.region is not None
-        phase, types, trips = self.phase, binding.types, int(self.phase.trip.constant or 0)
+        phase, types, trips = self.phase, binding.types, self.trips(binding.types)
         results = [model_array(types.shape(value), DTYPES[types.kind(value)]) for value in phase.results]
         arrays |= self.pointwise.shown(compiled, results, StateView)
         pieces, iterations = self.pointwise.launch(compiled, arrays, types, trips, binding.threads)
@@ -763,20 +779,19 @@ class RegionRun:
                 return None, start_of(array)
 
     def trips(self, types: Types) -> int:
-        """Returns the number of iterations, as a fold counts them (its first item is the state); 0 if a run determines it."""
+        """Returns the number of iterations at most, as a fold counts them (its first item is the state)."""
         match self.phase:
             case Loop():
-                return int(self.phase.trip.constant or 0)
+                return types.number(self.phase.trip)
             case Fold():
-                return int(types.types[self.phase.args[0]].shape[0].constant or 0)
+                return types.number(types.types[self.phase.args[0]].shape[0])
             case Map():
-                return prod([int(size.constant or 0) for size in self.phase.frame])
+                return prod(map(types.number, self.phase.frame))
 
     def is_native(self, types: Types) -> bool:
         """Returns whether a native program can run the region as one launch."""
         phase, iteration, trips = self.phase, self.iteration(types), self.trips(types)
-        may_end = isinstance(phase, Loop) and phase.until is not None and not phase.keep
-        if may_end or trips < 1 or (self.region is not None and self.region.routines):
+        if trips < 1 or (self.region is not None and self.region.routines):
             return False
         most = _MAP_NANOSECONDS if isinstance(phase, Map) else tiering.LONG_NANOSECONDS
         return trips * iteration.functions * _NANOSECONDS < most or self.pointwise is not None

@@ -99,6 +99,16 @@ class CombinePartials(LoopTemplate):
 
 
 @dataclass(frozen=True, slots=True)
+class LatestState(LoopTemplate):
+    """Copies the latest state of a loop out of its two buffers."""
+
+    kind: Kind
+
+    def program(self) -> LoopProgram:
+        return written("latest", kind=self.kind.value)
+
+
+@dataclass(frozen=True, slots=True)
 class CountTrue(LoopTemplate):
     """Counts the true items of a mask."""
 

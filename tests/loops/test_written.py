@@ -12,6 +12,7 @@ from rho.backend.loopir.templates import (
     CountTrue,
     GpuScanForm,
     KeyedReductionForm,
+    LatestState,
     LoopTemplate,
     PhiloxUniforms,
     ScanForm,
@@ -33,8 +34,9 @@ from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import is_ordered
 
 WRITTEN = (
-    PhiloxUniforms(), CountTrue(), CombinePartials("add", Kind.F64), Scatter("add", Kind.I64, 4, True, VectorStride.UNIT),
-    Scatter("max", Kind.F32, 1, False, VectorStride.NONE), Scatter("mul", Kind.F64, 1, True, VectorStride.STRIDED, True),
+    PhiloxUniforms(), CountTrue(), LatestState(Kind.U8), CombinePartials("add", Kind.F64),
+    Scatter("add", Kind.I64, 4, True, VectorStride.UNIT), Scatter("max", Kind.F32, 1, False, VectorStride.NONE),
+    Scatter("mul", Kind.F64, 1, True, VectorStride.STRIDED, True),
     ScanTemplate("add", Kind.F64, ScanForm.LINES), ScanTemplate("max", Kind.I32, ScanForm.LINES, False), ScanTemplate("eq",
     Kind.BOOL,
     ScanForm.COLUMNS),
