@@ -43,7 +43,7 @@ PROGRAMS = (
     "(*x÷9)⌈1○y",
 )  # fmt: skip
 SPLIT = "schedule {{\n  split r rows 1:1 over cpu0 {}\n}}\n"
-ROWS = 1 << 20
+ROWS = 1 << 23
 WITHIN = 0.35
 
 

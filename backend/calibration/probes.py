@@ -66,7 +66,7 @@ from ..lower.body import legalize
 from ..scalar.function_table import ROWS as SCALARS, Probe
 from ..schedule.plan.plan import Device, ExecutionPlan
 from ..schedule.single_device import HOME, Detail, plan_one_device
-from ..vm.backend_interface import Types
+from ..vm.backend_interface import Backend, Types
 from ..vm.executor import execute_plan
 from ..vm.input_sizes import bind_sizes
 from ..vm.run_state import StepTiming
@@ -271,16 +271,17 @@ class ProbeSample:
         result = PhaseResult(ValueId(len(self.operands)), len(self.body) - 1, self.reduction)
         return Structured(PhaseId(0), _NOWHERE, axes, reads, tuple(self.body), (result,))
 
-    def kernel(self) -> Callable[[], object]:
-        """Returns a call of the phase's kernel on data."""
+    def kernel(self, back_end: Backend | None = None) -> Callable[[], object]:
+        """Returns a call of the phase's kernel on data; by default of the CPU, on one thread."""
+        back_end = back_end or CpuBackend(1)
         result = ProbeOperand(self.result, tuple(self.space[:-1] if self.reduction else self.space))
         types = {
             ValueId(index): ArrayType(Element(operand.kind), tuple(map(number, operand.shape)))
             for index, operand in enumerate((*self.operands, result))
         }
-        kernel = CpuBackend(1).structured(self.phase, Types(types, {}))
+        kernel = back_end.structured(self.phase, Types(types, {}))
         memory = {
-            ValueId(index): drawn(operand.kind, prod(operand.shape), index).reshape(operand.shape)
+            ValueId(index): back_end.bring(drawn(operand.kind, prod(operand.shape), index).reshape(operand.shape), operand.kind)
             for index, operand in enumerate(self.operands)
         }
         return lambda: kernel(memory, None)
@@ -298,7 +299,7 @@ SQUARES: Final = tuple(side * side * WIDTH for side in (100, 300, 500, 700, 1100
 COMPUTED: Final = (1 << 16, 1 << 17, 1 << 18, 1 << 20)
 CHAINED: Final = (1000, 2000, 4000)
 _TRIPS, _TURNS, _LONG_TURNS, _MANY_TURNS = 12, 40, 20, 200
-_REPEATS: Final = 150
+HANDED: Final = 300
 
 
 def _of_turns(sort: type[LibraryPhase | Structured]) -> Of:
@@ -320,19 +321,19 @@ def _beside(seen: Seen) -> int:
     return max(1, sum(took.ns if isinstance(took.step, Loop) else -took.ns for took in known) // _MANY_TURNS)
 
 
-def _handed_over() -> None:
+def handed_over() -> None:
     """Pass control from one thread to another and back, repeatedly."""
     there, back = threading.Event(), threading.Event()
 
     def answer() -> None:
-        for _ in range(_REPEATS):
+        for _ in range(HANDED // 2):
             there.wait()
             there.clear()
             back.set()
 
     helper = threading.Thread(target=answer, daemon=True)
     helper.start()
-    for _ in range(_REPEATS):
+    for _ in range(HANDED // 2):
         there.set()
         back.wait()
         back.clear()
@@ -362,7 +363,7 @@ _STEPS: Final = (
     ProbeRow("first.library.f64", _LIBRARY - _SCANNED, BEHIND, MeasuredCurve.LEVEL),
     ProbeRow("first.made.f64", _MADE - _KNOWN, curve=MeasuredCurve.LEVEL),
     ProbeRow("launch", _TURNED),
-    ProbeRow("wait", call(lambda _: _handed_over) * (0.5 / _REPEATS)),
+    ProbeRow("wait", call(lambda _: handed_over) * (1 / HANDED)),
     ProbeRow("alloc", call(lambda _: lambda: np.empty(1 << 12))),
 )
 

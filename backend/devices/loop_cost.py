@@ -227,13 +227,16 @@ def _value(form: Index, known: Mapping[str, int], otherwise: int) -> int:
 
 def repeated_grains(loop: Loop, types: Types, rates: Rates, number: Numbers, cut: tuple[int, int] | None) -> Grains | None:
     """None: it runs step by step."""
-    if not rates.kernels or not loop.body.params:
+    is_card = rates.device.backend.value in DIALECTS
+    if not (rates.kernels or is_card) or not loop.body.params:
         return None
     merged = merge_elementwise_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
     if merged is None or any(size.constant is None for size in traverse.sizes(merged)):
         return None
     if legalize(merged, complexes=True) is None:
         return None
+    if is_card:
+        return _repeated_on_card(merged, number(loop.trip), types, rates, number, cut)
     work = _work(merged, types, number, cut)
     if work is None:
         return Grains(0)
@@ -241,6 +244,22 @@ def repeated_grains(loop: Loop, types: Types, rates: Rates, number: Numbers, cut
     computed = number(loop.trip) * largest(chained_grains(work, rates), applied_grains(work, rates))
     moved = moved_grains(work, rates, around)
     return Grains(step(rates, around) + together(moved, computed, shared_work(work, rates, number(loop.trip)), rates))
+
+
+def _repeated_on_card(
+    merged: Structured, trip: int, types: Types, rates: Rates, number: Numbers, cut: tuple[int, int] | None
+) -> Grains:
+    """One kernel: its operands once, and in every iteration what its applications take beyond moving them."""
+    space = _space(merged, number, cut)
+    once, iteration = structured_grains(merged, types, rates, number, cut), 0
+    for node, one in zip((node for node in merged.body if isinstance(node, ApplyNode)), calls(merged, space.reads, space.extents),
+                         strict=True):  # fmt: skip
+        (stems, kind), size = _table_of(node, one), one.points * one.each
+        beyond = rates.grains(stems, kind, size) - rates.grains(("add",), kind, size)
+        roof = rates.device.roofline
+        counted = 0 if roof is None else CostTable.of_rate(roof.flops).at(one.points)
+        iteration += counted + largest(0, beyond)
+    return Grains(once + largest(0, trip - 1) * iteration)
 
 
 def _work(phase: Structured, types: Types, number: Numbers, cut: tuple[int, int] | None) -> Work | None:
@@ -286,8 +305,9 @@ def _walk(phases: Sequence[Phase], results: Sequence[ValueId], graph: Graph, uni
 # whole phases.  Copies that a read needs before anything runs count on both.
 #
 # Note [One application].  A phase that is one application of full operands, or one reduction of an operand, is what declared
-# tables are about: its time is looked up.  Any other takes its slowest application on all bytes touched, and of every other one
-# what it takes more than an addition.  An application that does not vary on all axes is computed once for those it varies on.
+# tables are about: its time is looked up.  Any other takes its slowest application on all bytes touched, or its reductions with
+# what is read beside one operand, and of every application what it takes more than an addition.  An application that does not
+# vary on all axes is computed once for those it varies on.
 # Applications without a table are counted, and take no less than the roofline's operations a second.
 
 LONG_ROW: Final = 1024
@@ -316,7 +336,11 @@ def structured_grains(phase: Structured, types: Types, rates: Rates, number: Num
     if space.points == 0:
         return Grains(0)
     if space.reduce is None and all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
-        return _padding(phase, types, rates, number, space)  # a view
+        copied = 0  # a view, but cards copy
+        for result in phase.results if rates.device.backend.value in DIALECTS else ():
+            kind = types[result.value].element.kind
+            copied += rates.grains(("copy", "add"), kind, 2 * space.points * kind.bytes)
+        return Grains(copied + _padding(phase, types, rates, number, space))
     if rates.measured:
         work = work_of(phase, types, space.extents, number, kernels=rates.kernels)
         around = ALONE if cut is not None else rates.around.get(phase.id, ALONE)
@@ -484,7 +508,11 @@ def _declared(phase: Structured, types: Types, rates: Rates, number: Numbers, sp
     if unknown and rates.device.roofline is not None:
         times.append(CostTable.of_rate(rates.device.roofline.flops).at(unknown))
     inner, _ = _inner(phase, types, space, number)
+    base, axes = times[0], sum(n != 1 for n in space.extents)
+    full = [types[read.value].element.kind for read, on in zip(phase.reads, space.reads, strict=True) if len(on) == axes]
     for result, kind in zip(phase.results, kinds, strict=True):
-        if result.reduction is not None:
-            times.append(_reduction(result.reduction, kind, rates, space, inner))
-    return Grains(largest(*times, extra + times[0]))
+        if result.reduction is not None:  # its table is about reading one operand
+            widest = max((kind, *full), key=lambda one: one.bytes)
+            others = times[0] - rates.grains(("copy", "add"), widest, space.points * widest.bytes)
+            base = largest(base, _reduction(result.reduction, widest, rates, space, inner) + largest(0, others))
+    return Grains(largest(*times, extra + base))

@@ -15,6 +15,8 @@ from math import prod
 from threading import RLock
 from typing import Any, Final, Protocol, TypeAlias
 
+import numpy as np
+
 from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
 from ..graph.phases import PhaseId, ValueId
@@ -37,7 +39,8 @@ class OutOfMemory(Exception):
 @dataclass(slots=True)
 class DeviceBuffers:
     """The buffers of one device.  `memory`: the full values, for kernels of undivided phases; `held`, `peak`: bytes now and at
-    most; `touched` collects the devices that allocated; `kernels`: those of its shards (`steps.KernelCache`)."""
+    most; `touched` collects the devices that allocated; `kernels`: those of its shards (`steps.KernelCache`).  `wholes`: values
+    that are given out whole, with their kinds; the pieces of each lie in one array (`rooms`)."""
 
     name: DeviceId
     backend: Backend
@@ -50,6 +53,16 @@ class DeviceBuffers:
     peak: int = 0
     sizes: dict[ValueId, dict[Box | None, int]] = field(default_factory=dict)
     kernels: dict[Hashable, Kernel] = field(default_factory=dict)
+    wholes: Mapping[ValueId, Kind] = field(default_factory=dict)
+    rooms: dict[ValueId, Any] = field(default_factory=dict)
+
+    def room(self, value: ValueId, box: Box | None, shape: tuple[int, ...]) -> Any:
+        """Where a piece is to lie; None: anywhere."""
+        if value not in self.wholes or box is None:
+            return None
+        if value not in self.rooms:
+            self.rooms[value] = self.backend.empty(self.wholes[value], shape)
+        return self.rooms[value][slices(box)]
 
     def count(self, value: ValueId, box: Box | None, size: int) -> None:
         """Count the bytes of a value or a piece of it."""
@@ -78,11 +91,13 @@ class DeviceBuffers:
         if box is None or is_whole(box, shape):
             self.memory[value] = array
         else:
+            array = placed(self.room(value, box, shape), array)
             self.pieces.setdefault(value, {})[box] = array
 
     def free(self, value: ValueId, box: Box | None) -> None:
         """Free all pieces of a value (box None), or one piece."""
         if box is None:
+            self.rooms.pop(value, None)
             self.memory.pop(value, None)
             self.pieces.pop(value, None)
             self.partials.pop(value, None)
@@ -98,6 +113,7 @@ class DeviceBuffers:
             self.partials[value] = [piece for piece in self.partials[value] if piece[0] not in boxes]
         if not sizes:
             self.memory.pop(value, None)
+            self.rooms.pop(value, None)
 
     def free_whole(self, value: ValueId, box: Box) -> None:
         """Free the piece that is the full value; `box` is its box."""
@@ -121,6 +137,8 @@ class DeviceBuffers:
         held = self.pieces.get(value, {})
         if box in held:
             return held[box]
+        if value in self.rooms and is_whole(box, shape) and sum(prod(extents(part)) for part in held) == prod(shape):
+            return self.rooms[value]
         for part, array in held.items():
             if all(a <= b and c <= d for (a, d), (b, c) in zip(part, box, strict=True)):
                 return self.backend.part(array, slices(relative_to(box, part)))
@@ -148,6 +166,14 @@ class DeviceBuffers:
         if missing > 0:
             raise AssertionError("a step needs what its device does not hold")
         return target
+
+
+def placed(room: Any, array: Any) -> Any:
+    """The array, copied to where it is to lie unless it is there."""
+    if room is None or np.may_share_memory(room, array):
+        return array
+    room[...] = array
+    return room
 
 
 def is_whole(box: Box, shape: tuple[int, ...]) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
 from ...lang.support.records import dataclass, field, replace, require_invariant
 from ...lang.syntax.source import Span
-from ...typechecker.elements import ArrayType
+from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, number
 from ..cpu.backend import CpuBackend
 from ..cpu.views import as_stored
@@ -82,7 +82,7 @@ from ..vm.backend_interface import Backend, Kernel, Types
 from ..vm.bytecode import assemble
 from ..vm.interpreter import compile_instructions
 from ..vm.run_state import Observer, OutputValue, ResidentValue, RunState, StepTiming, announce, memory_of
-from .buffers import LOCAL, Action, DeviceBuffers, OutOfMemory, Parts, QueueClock, RunBuffers, Transport, extents
+from .buffers import LOCAL, Action, DeviceBuffers, OutOfMemory, Parts, QueueClock, RunBuffers, Transport, extents, placed
 from .queues import Compile, Fences, QueueCursor, Queues, WaitFor, compile_queues, run_by_clock, run_in_threads
 
 # ---------------------------------------------------------------------------------------------------- shards
@@ -107,7 +107,9 @@ class ShardResult:
 
 
 PairwiseFunction: TypeAlias = Callable[[Any, Any], Any]
-ShardKernel: TypeAlias = Callable[[ReadOperand], list[ShardResult]]
+Room: TypeAlias = Callable[[ValueId, Box], Any]
+"""Where a piece of a value is to be made; None: anywhere."""
+ShardKernel: TypeAlias = Callable[[ReadOperand, Room], list[ShardResult]]
 KernelCache: TypeAlias = dict[Hashable, Kernel]
 """Kernels by the restricted phase and the types of its values."""
 
@@ -130,7 +132,7 @@ def compile_shard(
         return _loop(phase, box, types, backend)
     parts = _parts(phase, box, types) if makes is ShardOutputKind.PARTIALS else [box]
     shards = [_structured(phase, part, makes, types, backend, known) for part in parts]
-    return shards[0] if len(shards) == 1 else lambda take: [result for shard in shards for result in shard(take)]
+    return shards[0] if len(shards) == 1 else lambda take, room: [one for shard in shards for one in shard(take, room)]
 
 
 def _parts(phase: Structured, box: Box, types: Types) -> list[Box]:
@@ -167,9 +169,9 @@ def _structured(
     partial = makes is ShardOutputKind.PARTIALS
     places = [(result.value, box if partial else part) for result, part in zip(phase.results, results, strict=True)]
 
-    def run(take: ReadOperand) -> list[ShardResult]:
+    def run(take: ReadOperand, room: Room) -> list[ShardResult]:
         operands = _operands(take, wanted)
-        arrays = kernel(operands, None)
+        arrays = kernel(operands, None if partial else room(*places[0]))
         return [ShardResult(value, part, partial, array) for (value, part), array in zip(places, arrays, strict=True)]
 
     return run
@@ -217,7 +219,7 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> ShardKernel:
     together = backend.region(alone, own_types, {})
     kernel = backend.structured(body, own_types)
 
-    def run(take: ReadOperand) -> list[ShardResult]:
+    def run(take: ReadOperand, room: Room) -> list[ShardResult]:
         operands = _operands(take, wanted)
         state: Sequence[Any] = [operands[param] for param in params]
         done = None if together is None else together(operands)
@@ -240,7 +242,7 @@ def _library(phase: LibraryPhase, box: Box, types: Types, backend: Backend) -> S
     kernel = backend.library(replace(phase, args=args), Types(local, types.sizes, types.guards))
     wanted = [(new, (old, part, False)) for new, old, part in zip(args, phase.args, needed, strict=True)]
 
-    def run(take: ReadOperand) -> list[ShardResult]:
+    def run(take: ReadOperand, room: Room) -> list[ShardResult]:
         operands = _operands(take, wanted)
         arrays = kernel(operands, None)
         return [ShardResult(value, part, False, array) for value, part, array in zip(phase.results, results, arrays, strict=True)]
@@ -366,6 +368,10 @@ def _shard(buffers: RunBuffers, step: RunStep, box: Box, device: DeviceId) -> Ac
                 device_buffers.read_in_place(value, part, kind, shape) if full else device_buffers.read(value, part, kind, shape)
             )
 
+    def room(value: ValueId, part: Box) -> Any:
+        with buffers.lock:
+            return device_buffers.room(value, part, shapes[value])
+
     made_once: list[ShardKernel] = []
 
     def run() -> None:
@@ -373,7 +379,9 @@ def _shard(buffers: RunBuffers, step: RunStep, box: Box, device: DeviceId) -> Ac
         if not made_once:
             with machine.making:
                 made_once.append(compile_shard(phase, box, makes, machine, machine.backends[device], device_buffers.kernels))
-        results = made_once[0](take)
+        results = made_once[0](take, room)
+        if device_buffers.wholes:
+            results = [one if one.partial else replace(one, array=placed(room(one.value, one.box), one.array)) for one in results]
         with buffers.lock:
             for value, count in Counter(result.value for result in results if result.partial).items():
                 device_buffers.count(value, box, buffers.bytes(value, partials=count))
@@ -487,7 +495,7 @@ def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId, home: Dev
         elif transport.is_local(step.source) and transport.is_local(step.target):
             with buffers.lock:
                 parts = taken()
-            parts = carried(parts)
+            parts = lying(carried(parts))
             with buffers.lock:
                 put(parts)
                 buffers.has_read(step.source, value, step.box)
@@ -498,7 +506,7 @@ def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId, home: Dev
             with buffers.lock:
                 buffers.has_read(step.source, value, step.box)
         else:
-            parts = transport.receive(step, kind)
+            parts = lying(transport.receive(step, kind))
             with buffers.lock:
                 put(parts)
 
@@ -530,7 +538,10 @@ def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId, home: Dev
         source, target = (buffers.devices[device].backend for device in (step.source, step.target))
         if type(source) is type(target) and memory_of(source) is memory_of(target):
             return parts
-        fetched = [(box, source.fetch(array, kind)) for box, array in parts]
+        if type(source) is CpuBackend and not isinstance(target, StoreBackend) and kind is not Kind.CHAR:
+            fetched = list(parts)  # bringing copies
+        else:
+            fetched = [(box, source.fetch(array, kind)) for box, array in parts]
         if isinstance(target, StoreBackend):
             file = buffers.devices[step.target].memory.get(value)  # the results of a phase travel together, and some are nobody's
             for box, array in fetched if file is not None else ():
@@ -539,6 +550,15 @@ def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId, home: Dev
         if isinstance(target, CpuBackend):
             return [(box, as_stored(array, kind)) for box, array in fetched]
         return [(box, target.bring(array, kind)) for box, array in fetched]
+
+    def lying(parts: Parts) -> Parts:
+        """The parts where the target's value is to lie."""
+        target = buffers.devices[step.target]
+        if step.partial or value not in target.wholes:
+            return parts
+        with buffers.lock:
+            rooms = [target.room(value, box, machine.cap_shape(value)) for box, _ in parts]
+        return [(box, placed(room, array)) for room, (box, array) in zip(rooms, parts, strict=True)]
 
     def put(parts: Parts) -> None:
         target = buffers.devices[step.target]
@@ -767,6 +787,10 @@ def run_distributed(
         for device in plan.devices if transport.is_local(device.id)
     }  # fmt: skip
     _find_residents(machine, plan)
+    if clock is QueueClock.THREADS and type(machine.backends.get(plan.home)) is CpuBackend:
+        given = {phase.arg for phase in machine.phases.values() if isinstance(phase, Print | Output)} - machine.abroad
+        sized = (value for value in given if all(size.constant is not None for size in machine.types[value].shape))
+        device_buffers[plan.home].wholes = {value: machine.kind(value) for value in sized}
     around = RunBuffers(machine, device_buffers, frozenset(), frozenset(), transport=transport)
     observe = _one_at_a_time(machine.observe, around.lock)
     machines = {which: replace(machine, observe=observe) for which in range(len(plan.main.queues))}  # each at its own phase

@@ -1,13 +1,14 @@
 """Arrays in the memory of a card, and the interface of the drivers behind them (`Driver`): memory, copies, events, launches.
 
-A driver has two queues, one that computes and one that copies; each works in order.  Large values pass through two pinned buffers
-of one size: the host fills or empties one while the card copies the other.  An event for each says when it is free again.  The
-copying queue waits for earlier kernels, whose memory a copy may reuse, and later kernels wait for the copy.
+A driver has two queues, one that computes and one that copies; each works in order.  Where a card copies by itself only what is
+pinned, large values pass through two buffers of one size: the host fills or empties one while the card copies the other.  An
+event for each says when it is free again.  The copying queue waits for earlier kernels, whose memory a copy may reuse, and later
+kernels wait for the copy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from math import prod
 from threading import Lock
@@ -19,6 +20,7 @@ from ...lang.support.records import dataclass
 from ..codegen.gpu_targets import Dialect
 from ..cpu.views import NumArray, contiguous, reshaped_strides
 from ..jit.compiler import LruCache
+from ..vm.run_state import pooled_empty
 
 MOST_BLOCKS: Final = 1 << 20
 """Of a launch; kernels stride over the rest."""
@@ -118,8 +120,9 @@ class Driver(Protocol):
         """Memory, which is released with the last reference to it."""
         ...
 
-    def pinned(self, size: int) -> NumArray:
-        """Bytes of the host that the card copies by itself."""
+    @property
+    def pinned(self) -> Callable[[int], NumArray] | None:
+        """So many bytes of the host that the card copies by itself; None: it copies any."""
         ...
 
     def write(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
@@ -182,8 +185,11 @@ class Card:
             return array
         with self._lock:
             driver.wait(driver.copies, driver.record(driver.compute))
+            if driver.pinned is None:
+                driver.write(driver.copies, array.memory, 0, source, wait=True)
+                return array
             for start in range(0, source.size, STAGE):
-                buffer = self._free_buffer()
+                buffer = self._free_buffer(driver.pinned)
                 part = buffer.bytes[: min(STAGE, source.size - start)]
                 part[...] = source[start : start + part.size]
                 driver.write(driver.copies, array.memory, start, part, wait=False)
@@ -193,7 +199,8 @@ class Card:
 
     def down(self, value: DeviceArray, copied: DeviceArray) -> NumArray:
         """The items of an array in host memory, from a contiguous copy (or itself); waits until they are complete."""
-        host, driver = np.empty(value.shape, value.dtype), self.driver
+        host: NumArray = pooled_empty(value.shape, value.dtype)
+        driver = self.driver
         target = host.reshape(-1).view(np.uint8)
         if target.size < PINNED:
             if target.size:
@@ -202,10 +209,13 @@ class Card:
         coming: list[tuple[int, _PinnedBuffer]] = []
         with self._lock:
             driver.wait(driver.copies, driver.record(driver.compute))
+            if driver.pinned is None:
+                driver.read(driver.copies, copied.memory, copied.offset, target, wait=True)
+                return host
             for start in range(0, target.size, STAGE):
                 if len(coming) > 1:
                     self._empty(coming.pop(0), target)
-                buffer = self._free_buffer()
+                buffer = self._free_buffer(driver.pinned)
                 part = buffer.bytes[: min(STAGE, target.size - start)]
                 driver.read(driver.copies, copied.memory, copied.offset + start, part, wait=False)
                 buffer.event = driver.record(driver.copies)
@@ -221,9 +231,9 @@ class Card:
         part = target[start : start + STAGE]
         part[...] = buffer.bytes[: part.size]
 
-    def _free_buffer(self) -> _PinnedBuffer:
+    def _free_buffer(self, pinned: Callable[[int], NumArray]) -> _PinnedBuffer:
         if not self._buffers:
-            self._buffers = [_PinnedBuffer(self.driver.pinned(STAGE)) for _ in range(2)]
+            self._buffers = [_PinnedBuffer(pinned(STAGE)) for _ in range(2)]
         self._buffers.reverse()
         if self._buffers[0].event is not None:
             self.driver.finish(self._buffers[0].event)

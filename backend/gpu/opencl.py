@@ -17,7 +17,6 @@ from typing import Any, Final
 import numpy as np
 
 from ...lang.diagnostics.model import Code
-from ...lang.support.records import dataclass
 from ..codegen.gpu_targets import ATOMICS, DOUBLE, EXTENSIONS, OPENCL, THREADS
 from ..cpu.views import NumArray
 from ..loopir.reductions import SHARED_BYTES
@@ -128,18 +127,11 @@ class _Memory:
             self.driver.idle.append((self.size, self.buffer))
 
 
-@dataclass(frozen=True, slots=True)
-class _Event:
-    """A marker, and the copies before it, whose memory of the host pyopencl holds on to."""
-
-    marker: Any
-    copies: tuple[Any, ...]
-
-
 class OpenClDriver:
     """One device, with a context of its own."""
 
     xp: Any = None
+    pinned = None
 
     def __init__(self, number: int) -> None:
         import pyopencl
@@ -152,7 +144,6 @@ class OpenClDriver:
         self.idle: list[tuple[int, Any]] = []
         """Buffers with their sizes, the one that was used last at the end."""
         self._kernels: dict[tuple[str, str], Any] = {}
-        self._copies: list[Any] = []
         self._simulates = self.device.platform.name in _SIMULATORS
         self._calls: AbstractContextManager[Any] = _simulating if self._simulates else nullcontext()
         self._lock, self.counting = Lock(), RLock()  # memory may be dropped, by the collector, while some is counted
@@ -197,26 +188,16 @@ class OpenClDriver:
         while total > most:
             total -= self.idle.pop(0)[0]
 
-    def pinned(self, size: int) -> NumArray:
-        return np.empty(size, np.uint8)
-
     def view(self, array: DeviceArray) -> Any:
         raise AssertionError("there is no library of arrays")
 
     adopt = view
 
     def write(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        self._enqueued(self.cl.enqueue_copy(queue, memory.buffer, host, dst_offset=offset, is_blocking=False), wait=wait)
+        self.cl.enqueue_copy(queue, memory.buffer, host, dst_offset=offset, is_blocking=False).wait()  # others run meanwhile
 
     def read(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        self._enqueued(self.cl.enqueue_copy(queue, host, memory.buffer, src_offset=offset, is_blocking=False), wait=wait)
-
-    def _enqueued(self, copy: Any, *, wait: bool) -> None:
-        """Wait for a copy in a call that lets other threads run, or hold its memory until the next event."""
-        if wait:
-            copy.wait()
-        else:
-            self._copies.append(copy)
+        self.cl.enqueue_copy(queue, host, memory.buffer, src_offset=offset, is_blocking=False).wait()
 
     def copy(self, source: DeviceArray, target: DeviceArray) -> None:
         self.cl.enqueue_copy(
@@ -248,13 +229,12 @@ class OpenClDriver:
             self._kernels[source, kernel.function_name] = kernel
 
     def record(self, queue: Any) -> Any:
-        event = _Event(self.cl.enqueue_marker(queue), tuple(self._copies))
-        self._copies.clear()
+        marker = self.cl.enqueue_marker(queue)
         queue.flush()
-        return event
+        return marker
 
     def wait(self, queue: Any, event: Any) -> None:
-        self.cl.enqueue_barrier(queue, wait_for=[event.marker])
+        self.cl.enqueue_barrier(queue, wait_for=[event])
 
     def finish(self, event: Any) -> None:
-        event.marker.wait()
+        event.wait()

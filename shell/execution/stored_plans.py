@@ -125,21 +125,21 @@ _HERE: Final = re.compile(r"cpu0|(gpu|ocl)\d+")
 
 def _combined(machine: Profile, cards: list[DeviceProfile], names: list[str]) -> Profile:
     """The processor, if it is named, and cards, each with a link to home."""
+    from ...backend.calibration.cards import TRANSFER
     from ...backend.devices.profile import LinkProfile, Profile
-    from ...backend.gpu.measure import TRANSFER
 
     home = machine.home if machine.home.name in names else replace(cards.pop(0), home=True)
     links = [LinkProfile(home.name, card.name, card.ops[TRANSFER].ns[0] // 2, card.ops[TRANSFER]) for card in cards]
-    devices = [replace(one, ops={}) if TRANSFER in one.ops else one for one in (home, *cards)]
+    devices = (replace(one, ops={name: table for name, table in one.ops.items() if name != TRANSFER}) for one in (home, *cards))
     return Profile(tuple(devices), tuple(links), calibration=machine.calibration)
 
 
 def _card_profile(name: str, model: CardModel) -> DeviceProfile:
     """A card as it was measured when it was first used, kept like the calibration of a machine."""
+    from ...backend.calibration.cards import measured_card
     from ...backend.devices.profile import BackendKind, Calibration, DeviceProfile, Profile
     from ...backend.devices.this_machine import VERSION, UnusableCalibration, cache_file, keep_calibration, stored_calibration
     from ...backend.gpu.device import KINDS
-    from ...backend.gpu.measure import measured_card
 
     backend = BackendKind(KINDS[name.rstrip("0123456789")])
     facts: dict[str, str | int] = {"card": model.name, "driver": model.version, "cpu": host_facts().model, "version": VERSION}

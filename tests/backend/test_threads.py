@@ -18,7 +18,7 @@ from rho.backend.cpu import phases
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.distributed import steps
-from rho.backend.distributed.buffers import QueueClock
+from rho.backend.distributed.buffers import DeviceBuffers, QueueClock
 from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.schedule.plan.plan import ExecutionPlan, FenceStep, RunStep, Step, WaitStep
 from rho.backend.schedule.program.plan_from_schedule import plan_of
@@ -86,6 +86,27 @@ def test_what_runs_again_is_not_lowered_again(monkeypatch: pytest.MonkeyPatch) -
     for pace in (QueueClock.THREADS, QueueClock.PREDICTED):
         assert same_bits(run(plan, bound, data, pace), wanted)
     assert not lowered
+
+
+def test_pieces_of_what_is_given_out_are_made_where_they_are_to_lie(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is put together afterwards, also where rows are cut, columns, or a loop; results are the caller's own."""
+    core = check(Source("whole.rho", f"{REPEATED}output z ← 2×⍉M\noutput w ← x[⍋x]\n")).core
+    assert core is not None
+    rng = np.random.default_rng(5)
+    data = {"x": rng.standard_normal(20_000), "M": rng.standard_normal((700, 30))}
+    bound = backend.load(core, data)
+    profile = Profile((DeviceProfile("cpu0", "cpu", home=True), DeviceProfile("d1", "k0")), (LinkProfile("cpu0", "d1", 1),))
+    made = problem_of(bound, profile, ticks_of=ticks_of(random.Random(1)))
+    answer = split_evenly(made.problem)
+    assert answer is not None
+    plan, alone, assembled = plan_of(made, answer), backend.execute(backend.plan(bound), bound, data), list[object]()
+    usual = DeviceBuffers.assemble
+    monkeypatch.setattr(DeviceBuffers, "assemble", lambda *given: assembled.append(given[2]) or usual(*given))
+    first, second = run(plan, bound, data), run(plan, bound, data)
+    assert same_bits(first, alone) and same_bits(second, alone)
+    assert not [box for box in assembled if box in (((0, 20_000),), ((0, 700), (0, 30)), ((0, 30), (0, 700)))]
+    arrays = [shown.value for results in (first, second) for shown in results.outputs.values()]
+    assert not any(np.shares_memory(one, other) for at, one in enumerate(arrays) for other in arrays[:at])
 
 
 def running() -> set[threading.Thread]:

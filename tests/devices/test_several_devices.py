@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +13,19 @@ import pytest
 from share import share
 
 from rho import backend
+from rho.backend.calibration import cards
+from rho.backend.devices.phase_cost import phase_ticks
 from rho.backend.devices.profile import BackendKind, DeviceProfile, LinkProfile, Profile, Roofline
 from rho.backend.gpu import device, opencl
 from rho.backend.gpu.driver import Card
 from rho.backend.schedule.plan.plan import RunStep
 from rho.backend.schedule.program.plan_program import plan_program
+from rho.shell.execution import stored_plans
 from rho.shell.main import main
 from rho.shell.verbs import devices
 from rho.tests.devices.opencl_devices import DEVICES, needs_opencl
 from rho.tests.harness.tiers import checked
+from rho.typechecker.elements import Kind
 
 pytestmark = needs_opencl
 ROOF = Roofline(10**9, 10**9)
@@ -103,8 +109,9 @@ def test_queues_of_devices_run_beside_each_other(monkeypatch: pytest.MonkeyPatch
 def test_devices_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """They are measured once; a program runs over the processor and one of them."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("rho.backend.gpu.measure._LONG_NS", 1000)
-    monkeypatch.setattr("rho.backend.gpu.measure._ROUNDS", 1)
+    monkeypatch.setattr("rho.backend.calibration.cards._LONG_NS", 1000)
+    monkeypatch.setattr("rho.backend.calibration.cards._ROUNDS", 1)
+    monkeypatch.setattr("rho.backend.calibration.cards._MOST_NS", 0)
     script = tmp_path / "p.rho"
     script.write_text("x ← (⍳2000)÷7\ny ← 1+x×x\n+/y\nschedule {\n  place y on ocl0\n}\n", encoding="utf-8")
     launched: list[str] = []
@@ -123,6 +130,40 @@ def test_devices_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     capsys.readouterr()
     assert main(["devices", "--devices", "cpu0,ocl9"]) != 0
     assert "`ocl9` is no device of this machine" in capsys.readouterr().err
+
+
+def test_a_device_is_measured_by_functions_reductions_and_library_phases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each program of the tables is estimated by its own, in bytes, and a loop in one kernel by its turns."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    reduced = {Kind.F64: {"add": ("full", "row")}, Kind.BOOL: {"add": ("full",)}}
+    small = {"_ROUNDS": 1, "_LONG_NS": 10**12, "_ITEMS": (1024, 2048), "_TRANSFERS": (64, 1 << 17), "_LIBRARY": ("x[i]",),
+             "_REDUCED": reduced,
+             "_APPLIED": {Kind.F64: ("add", "exp"), Kind.I64: ("residue",)}}  # fmt: skip
+    for name, value in small.items():
+        monkeypatch.setattr(cards, name, value)
+    monkeypatch.setattr(cards, "_runs", lambda *given, usual=cards._runs: islice(usual(*given), 1))
+    device = stored_plans.profile_named(f"ocl{DEVICES[0].number}").home
+    bytes_of = {name: table.size for name, table in device.ops.items()}
+    assert bytes_of.pop("gather.f64")[0] > 0 and bytes_of == {
+        "add.f64": (3 * 8192, 3 * 16384), "exp.f64": (2 * 8192, 2 * 16384), "transcendental.f64": (2 * 8192, 2 * 16384),
+        "residue.i64": (3 * 8192, 3 * 16384), "reduce.add.full.f64": (8192, 16384), "reduce.add.row.f64": (8192, 16384),
+        "reduce.add.full.bool": (1024, 2048),
+    }  # fmt: skip
+    times = {text: estimated(f"output r ← {text}", device) for text in ("1+x", "{0.5×⍵+1}⍣9 ⊢ x", "{0.5×⍵+1}⍣99 ⊢ x", "⌽x")}
+    assert times["1+x"] < times["{0.5×⍵+1}⍣9 ⊢ x"] < times["{0.5×⍵+1}⍣99 ⊢ x"] < 40 * times["{0.5×⍵+1}⍣9 ⊢ x"]
+    assert times["⌽x"] > 100, "cards copy what other devices view"
+
+
+def estimated(text: str, device: DeviceProfile) -> int:
+    core = checked(f"input x : f64[n]\n{text}\n")
+    assert core is not None
+    bound = backend.load(core, {"x": np.ones(1 << 16)})
+    profile = Profile((replace(device, launch_ns=1, host_dispatch_ns=0),))
+    return sum(
+        ticks.at(1) for phase in bound.graph.phases if (ticks := phase_ticks(phase, bound, profile, device.name)) is not None
+    )
 
 
 def test_a_device_that_runs_nothing_is_refused_with_its_words(
