@@ -12,7 +12,7 @@ import numpy as np
 
 from ...lang.diagnostics.model import RunFailed
 from ...typechecker.elements import Kind
-from ...typechecker.sizes.polynomials import Size, SizeVariable
+from ...typechecker.sizes.polynomials import Size, SizeVariable, variable
 from ..cpu.backend import CpuBackend
 from ..cpu.views import DTYPES, NumArray, start_of
 from ..graph import traverse
@@ -150,10 +150,14 @@ class _Encoder:
             self.evaluate(at, lambda: self.machine.number(size), size.variables())
         return at
 
-    def evaluate(self, number: int, function: Callable[[], int], sizes: Iterable[SizeVariable]) -> None:
-        """Set a number slot by a call of `function`, which reads `sizes`; run-time sizes among them are passed to it."""
+    def evaluate(
+        self, number: int, function: Callable[[], int], sizes: Iterable[SizeVariable], phase: Phase | None = None
+    ) -> None:  # fmt: skip
+        """Set a number slot by a call of `function`, which reads `sizes`; run-time sizes among them are passed to it.
+
+        `phase`: the one that fails, if not that around."""
         known = [size for size in sizes if size in self.registers]
-        asked = self.id(with_failures_located(self.inside, self.machine, known, function))
+        asked = self.id(with_failures_located(phase or self.inside, self.machine, known, function))
         self.emit(Opcode.EVALUATE, number, asked, len(known), *map(self.number, known))
 
     # -------------------------------------------------------------------------------------------- words
@@ -212,6 +216,10 @@ class _Encoder:
                     shown = self.new()
                     self.emit(Opcode.SHARE, shown, self.value(phase.arg))
                 (self.outputs if isinstance(phase, Output) else self.printed).append(shown)
+            case LibraryPhase(op="runtime_size"):
+                (which,) = phase.defines
+                self.emit(Opcode.LOAD, self.number(which), self.value(phase.args[0]))
+                self.define(which, variable(which), phase)
             case LibraryPhase() if is_unread(phase) and self.is_known(phase.results[0]):
                 shape = self.machine.shape(phase.results[0])
                 self.constant(phase.results[0], np.broadcast_to(np.zeros((), DTYPES[self.machine.kind(phase.results[0])]), shape))
@@ -332,15 +340,20 @@ class _Encoder:
 
     def arm(self, word: BranchInstruction, arm: BranchArm) -> None:
         self.all(arm.instructions)
-        for variable, size in zip(word.defines, arm.sizes, strict=True):
-            caps = () if variable.cap is None else variable.cap.variables()
-            self.evaluate(self.number(variable), partial(self.defined, variable, size), (*size.variables(), *caps))
+        for which, size in zip(word.defines, arm.sizes, strict=True):
+            self.define(which, size)
         self.rotate_state(arm.results, arm.locals, word.results)
 
-    def defined(self, variable: SizeVariable, size: Size) -> int:
-        value = self.machine.number(size)
-        self.machine.define(variable, value)
-        return value
+    def define(self, which: SizeVariable, size: Size, phase: Phase | None = None) -> None:
+        """Set the number slot of a run-time size, which is checked."""
+
+        def defined() -> int:
+            value = self.machine.number(size)
+            self.machine.define(which, value)
+            return value
+
+        caps = () if which.cap is None else which.cap.variables()
+        self.evaluate(self.number(which), defined, (*size.variables(), *caps), phase)
 
     def cell(self, word: LoadCell) -> None:
         if word.axes not in (0, len(word.frame)):
