@@ -15,7 +15,7 @@ from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, Unit, limits, show_element
 from ..proof.obligations import Obligation, SizeFact
 from ..proof.report_unproved import clause_site
-from ..rules.argument_checks import static_integer
+from ..rules.argument_checks import Names, size_expression, static_integer
 from ..signatures.unify import solve_existentials
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import lower_bound, maximum
@@ -321,7 +321,7 @@ def states_quantities(signature: program.Signature) -> bool:
 
 
 def usage_violations(
-    ctx: Context, signature: program.Signature, args: Sequence[Value], block: Block, names: type_expressions.Names,
+    ctx: Context, signature: program.Signature, args: Sequence[Value], block: Block, names: Names,
     known: frozenset[str], calls: Sequence[CoreCall],
 ) -> list[Diagnostic]:  # fmt: skip
     """The diagnostics of a body, elaborated on `args` as `block`, whose usage violates its signature; `calls` are the calls in
@@ -364,12 +364,12 @@ def input_violations(ctx: Context, core: Core, contracts: Sequence[UsageContract
     return [diagnostic for diagnostic in diagnostics if diagnostic is not None]
 
 
-def declared_grade(ctx: Context, quantity: tree.Quantity, names: type_expressions.Names) -> Grade | None:
+def declared_grade(ctx: Context, quantity: tree.Quantity, names: Names) -> Grade | None:
     """The interval that a declaration states, with `names` resolved."""
     if quantity.low is None:
         return ANY
-    low = type_expressions.size_expression(ctx, quantity.low, names)
-    high = None if quantity.high is None else type_expressions.size_expression(ctx, quantity.high, names)
+    low = size_expression(ctx.builder, quantity.low, names)
+    high = None if quantity.high is None else size_expression(ctx.builder, quantity.high, names)
     if low is None or (high is None and quantity.high is not None):
         return None
     surely = not low.is_runtime() and ctx.builder.at_most(ZERO, low)

@@ -11,29 +11,24 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...lang.tree.expressions import (
     GIVEN,
+    ArrayTypeExpression,
     BoundedSize,
     ElementName,
     Fact,
     ShapeVariable,
     SizeCall,
     SizeExpression,
-    SizeName,
-    SizeNumber,
     TupleTypeExpression,
     TypeExpression,
 )
 from ..elements import ArrayType, Element, Kind, Unit, ranged
-from ..proof.obligations import Obligation, Relation, SizeFact
-from ..sizes.polynomials import ONE, ZERO, Size, number
-from ..sizes.size import maximum, minimum, quotient, remainder, truncated_subtract
+from ..proof.obligations import Relation, SizeFact
+from ..rules.argument_checks import Names, size_expression
+from ..sizes.polynomials import Size
 from .context import Context
 
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
 UNITS: Mapping[str, Unit] = {unit.value: unit for unit in Unit if unit is not Unit.MISSING}
-
-Names = Callable[[SizeName | BoundedSize], Size | None]
-"""The size that a name stands for; None after an error."""
-
 
 @dataclass(frozen=True, slots=True)
 class TupleType:
@@ -41,71 +36,6 @@ class TupleType:
 
 
 DeclaredType: TypeAlias = ArrayType | TupleType
-
-
-def size_expression(ctx: Context, node: SizeExpression, names: Names) -> Size | None:
-    """The size of an expression; requires `divisor ≥ 1` and `minuend ≥ subtrahend` of its parts (E203, E202)."""
-    match node:
-        case SizeNumber():
-            return number(node.value)
-        case SizeName():
-            return names(node)
-        case SizeCall():
-            monus_args = _truncated_difference(node)
-            args: list[Size] = []
-            for arg in monus_args or node.args:
-                value = size_expression(ctx, arg, names)
-                if value is None:
-                    return None
-                args.append(value)
-            return truncated_subtract(*args) if monus_args else _call(ctx, node, args)
-
-
-def _truncated_difference(node: SizeCall) -> tuple[SizeExpression, ...]:
-    """The operands a and b of `0⌈a-b`, which needs no `a ≥ b`; else none."""
-    match node:
-        case SizeCall(function="⌈", args=(SizeNumber(value=0), SizeCall(function="-", args=(_, _) as operands))):
-            return operands
-        case _:
-            return ()
-
-
-def _call(ctx: Context, node: SizeCall, args: Sequence[Size]) -> Size | None:
-    first, last = args[0], args[-1]
-    match node.function, len(args):
-        case "+", 2:
-            return first + last
-        case "×", 2:
-            return first * last
-        case "-", 2:
-            if isinstance(node.args[0], SizeNumber) and node.args[0].value == 0:
-                return truncated_subtract(ZERO, last)
-            fact = SizeFact(Relation.AT_MOST, last, first)
-            fits = ctx.builder.require(Obligation(fact, Code.E202, node.span, f"{first}-{last} may be negative"))
-            return first - last if fits else None
-        case "÷", 2:
-            return quotient(first, last) if _divisor(ctx, last, node.span) else None
-        case "|", 2:
-            return remainder(last, first) if _divisor(ctx, first, node.span) else None
-        case "⌈", 2:
-            return maximum(first, last)
-        case "⌊", 2:
-            return minimum(first, last)
-        case "⌊", 1:
-            return first
-        case "*", _:
-            notes = ("sizes are polynomials: a power stands alone in a fact, `n = 2*p` with a p that is nowhere else",)
-            ctx.error(Code.E011, "a power is not a size", node.span, notes=notes)
-            return None
-        case _:
-            ctx.error(Code.E011, f"`{node.function}` with {len(args)} argument{'s' * (len(args) > 1)} is not a size", node.span)
-            return None
-
-
-def _divisor(ctx: Context, divisor: Size, span: Span) -> bool:
-    return ctx.builder.require(
-        Obligation(SizeFact(Relation.AT_MOST, ONE, divisor), Code.E203, span, f"the divisor {divisor} may be 0")
-    )
 
 
 def element_of(ctx: Context, node: ElementName, names: Names, variables: Mapping[str, Element]) -> Element | None:
@@ -168,9 +98,9 @@ def reject_element(ctx: Context, occurrences: Sequence[ElementName]) -> None:
 def _signed(ctx: Context, node: SizeExpression, names: Names) -> Size | None:
     """The size of a bound of `int<…>`, which may be negative."""
     if isinstance(node, SizeCall) and node.function == "-" and len(node.args) == 1:
-        value = size_expression(ctx, node.args[0], names)
+        value = size_expression(ctx.builder, node.args[0], names)
         return None if value is None else -value
-    return size_expression(ctx, node, names)
+    return size_expression(ctx.builder, node, names)
 
 
 def declared_type(ctx: Context, node: TypeExpression, names: Names) -> DeclaredType | None:
@@ -183,23 +113,35 @@ def declared_type(ctx: Context, node: TypeExpression, names: Names) -> DeclaredT
                 return None
             items.append(type_)
         return TupleType(tuple(items))
-    element = element_of(ctx, node.element, names, {})
+
+    def refused(part: ShapeVariable | BoundedSize, axis: int) -> None:
+        if isinstance(part, ShapeVariable):
+            message = f"the rank of `..{part.name}` is not known here: shape variables belong in signatures"
+            ctx.error(Code.E121, message, part.span)
+        else:
+            ctx.error(Code.E011, "a size known only when run has no place in this declaration", part.span)
+
+    return array_type(ctx, node, names, {}, refused)
+
+
+def array_type(
+    ctx: Context, node: ArrayTypeExpression, names: Names, variables: Mapping[str, Element],
+    axes: Callable[[ShapeVariable | BoundedSize, int], Sequence[Size] | None],
+) -> ArrayType | None:  # fmt: skip
+    """The type of an array; `axes` gives the sizes of `..s` and of the k of `k≤n`, which is that axis."""
+    element = element_of(ctx, node.element, names, variables)
     if element is None:
         return None
     shape: list[Size] = []
     for part in node.shape:
-        if isinstance(part, ShapeVariable):
-            ctx.error(
-                Code.E121, f"the rank of `..{part.name}` is not known here: shape variables belong in signatures", part.span
-            )
+        if isinstance(part, ShapeVariable | BoundedSize):
+            sizes = axes(part, len(shape))
+        else:
+            size = size_expression(ctx.builder, part, names)
+            sizes = None if size is None else (size,)
+        if sizes is None:
             return None
-        if isinstance(part, BoundedSize):
-            ctx.error(Code.E011, "a size known only when run has no place in this declaration", part.span)
-            return None
-        size = size_expression(ctx, part, names)
-        if size is None:
-            return None
-        shape.append(size)
+        shape.extend(sizes)
     if node.element.name == "perm" and element.index_bound is not None:
         if shape:
             ctx.error(Code.E011, "`perm<n>` is a vector of n items already", node.span, notes=("write it without brackets",))
@@ -254,7 +196,7 @@ def _formed_quietly(ctx: Context, node: Fact, names: Names) -> SizeFact | None:
 
 def _formed(ctx: Context, node: Fact, names: Names) -> SizeFact | None:
     assert node.right is not None
-    left, right = size_expression(ctx, node.left, names), size_expression(ctx, node.right, names)
+    left, right = size_expression(ctx.builder, node.left, names), size_expression(ctx.builder, node.right, names)
     if left is None or right is None:
         return None
     match node.relation:

@@ -11,13 +11,14 @@ from typing import Final, TypeAlias
 from ...lang.diagnostics.model import Code, Edit, Fix, Label
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
+from ...lang.tree.expressions import BoundedSize, SizeCall, SizeExpression, SizeName, SizeNumber
 from ..core.arrays import BindSize, Broadcast, Gather, Payload, Reshape, Scalar, Stack, Transpose
 from ..core.builder import MOST_AXES, MOST_SIZES, Builder
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, promote_all, ranged, strong
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, product, variable
-from ..sizes.size import maximum, quotient, surely_fits_i64
+from ..sizes.size import maximum, minimum, quotient, remainder, surely_fits_i64, truncated_subtract
 from ..values.facts import Operand, Value
 
 MonadicRule: TypeAlias = Callable[[Builder, Operand, Operand | None, Span], Value]
@@ -260,6 +261,77 @@ def require_equal(b: Builder, left: Size, right: Size, code: Code, span: Span, m
     if left == right:
         return True
     return b.require(Obligation(SizeFact(Relation.EQUAL, left, right), code, span, message, tuple(label(b, v) for v in values)))
+
+
+# ---------------------------------------------------------------------------------------------------- size expressions
+
+Names: TypeAlias = Callable[[SizeName | BoundedSize], Size | None]
+"""The size that a name stands for; None after an error."""
+
+
+def size_expression(b: Builder, node: SizeExpression, names: Names) -> Size | None:
+    """The size of an expression; requires `divisor ≥ 1` and `minuend ≥ subtrahend` of its parts (E203, E202)."""
+    match node:
+        case SizeNumber():
+            return number(node.value)
+        case SizeName():
+            return names(node)
+        case SizeCall():
+            monus_args = _truncated_difference(node)
+            args: list[Size] = []
+            for arg in monus_args or node.args:
+                value = size_expression(b, arg, names)
+                if value is None:
+                    return None
+                args.append(value)
+            return truncated_subtract(*args) if monus_args else _size_of_call(b, node, args)
+
+
+def _truncated_difference(node: SizeCall) -> tuple[SizeExpression, ...]:
+    """The operands a and b of `0⌈a-b`, which needs no `a ≥ b`; else none."""
+    match node:
+        case SizeCall(function="⌈", args=(SizeNumber(value=0), SizeCall(function="-", args=(_, _) as operands))):
+            return operands
+        case _:
+            return ()
+
+
+def _size_of_call(b: Builder, node: SizeCall, args: Sequence[Size]) -> Size | None:
+    first, last = args[0], args[-1]
+    match node.function, len(args):
+        case "+", 2:
+            return first + last
+        case "×", 2:
+            return first * last
+        case "-", 2:
+            if isinstance(node.args[0], SizeNumber) and node.args[0].value == 0:
+                return truncated_subtract(ZERO, last)
+            fact = SizeFact(Relation.AT_MOST, last, first)
+            fits = b.require(Obligation(fact, Code.E202, node.span, f"{first}-{last} may be negative"))
+            return first - last if fits else None
+        case "÷", 2:
+            return quotient(first, last) if _divisor(b, last, node.span) else None
+        case "|", 2:
+            return remainder(last, first) if _divisor(b, first, node.span) else None
+        case "⌈", 2:
+            return maximum(first, last)
+        case "⌊", 2:
+            return minimum(first, last)
+        case "⌊", 1:
+            return first
+        case "*", _:
+            notes = ("sizes are polynomials: a power stands alone in a fact, `n = 2*p` with a p that is nowhere else",)
+            b.error(Code.E011, "a power is not a size", node.span, notes=notes)
+            return None
+        case _:
+            b.error(Code.E011, f"`{node.function}` with {len(args)} argument{'s' * (len(args) > 1)} is not a size", node.span)
+            return None
+
+
+def _divisor(b: Builder, divisor: Size, span: Span) -> bool:
+    return b.require(
+        Obligation(SizeFact(Relation.AT_MOST, ONE, divisor), Code.E203, span, f"the divisor {divisor} may be 0")
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- static arguments

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import chain
-from operator import add, mul
 from typing import Final
 
 from ...lang.diagnostics.model import Code
 from ...lang.primitives.record import Primitive, PrimitiveUse, Trait
 from ...lang.syntax.parser import parse_program
 from ...lang.syntax.source import Source, Span
-from ...lang.tree.expressions import ArrayTypeExpression, Fact, ShapeItem, SizeCall, SizeName, SizeNumber, TypeExpression
+from ...lang.tree.expressions import ArrayTypeExpression, BoundedSize, Fact, ShapeItem, ShapeVariable, SizeName, TypeExpression
 from ...lang.tree.program import Signature
 from ..core.arrays import Format, Iota, IotaGrid, Library, library_op
 from ..core.builder import Builder
@@ -21,7 +20,6 @@ from ..elements import ArrayType, Element, Kind, ranged
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..scalars import real_kind
 from ..sizes.polynomials import ONE, Size, number, product, variable
-from ..sizes.size import minimum, quotient, truncated_subtract
 from ..values.facts import Operand, TupleOperand, Value
 from . import argument_checks
 from .argument_checks import (
@@ -249,11 +247,6 @@ def union(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
 # row gives floats from integers), `f64` and `c128` for real and complex floats of the argument's width, other elements for
 # themselves.
 
-_SIZES: Final[Mapping[str, Callable[[Size, Size], Size]]] = {
-    "+": add, "-": truncated_subtract, "×": mul, "÷": quotient, "⌊": minimum,
-}  # fmt: skip
-
-
 def has_signature(row: Primitive) -> bool:
     """Is it a library function typed by its signature?"""
     return row.monadic is not None and Trait.SCALAR not in row.monadic.traits
@@ -281,7 +274,7 @@ def by_signature(use: PrimitiveUse) -> argument_checks.MonadicRule:
             return b.poison(span)
         kind = y.type.element.kind
         types = [
-            ArrayType(Element(_kind(one.element.name, kind)), (*frame, *(_size(part, sizes) for part in one.shape)))
+            ArrayType(Element(_kind(one.element.name, kind)), (*frame, *[_size(b, part, sizes) for part in one.shape]))
             for one in results
         ]
         outputs = b.emit_many(lambda values: Library(values, b.glyph.removeprefix("⎕"), (y.value,)), types, span)
@@ -346,24 +339,17 @@ def _kind(element: str, argument_kind: Kind) -> Kind:
             return Kind(element)
 
 
-def _size(node: ShapeItem, sizes: Mapping[str, Size]) -> Size:
-    match node:
-        case SizeName():
-            return sizes[node.name]
-        case SizeNumber():
-            return number(node.value)
-        case SizeCall(function="⌊", args=(dividend,)):
-            return _size(dividend, sizes)
-        case SizeCall(args=(left, right)):
-            return _SIZES[node.function](_size(left, sizes), _size(right, sizes))
-        case _:
-            raise AssertionError(f"no size of such a function: {node}")
+def _size(b: Builder, node: ShapeItem, sizes: Mapping[str, Size]) -> Size:
+    assert not isinstance(node, ShapeVariable | BoundedSize)
+    size = argument_checks.size_expression(b, node, lambda part: sizes[part.name])
+    assert size is not None, node
+    return size
 
 
 def _holds(b: Builder, fact: Fact, sizes: Mapping[str, Size], x: Operand, span: Span) -> bool:
     """Require a `where n≥1` of the signature (E204)."""
     assert fact.relation == "≥" and fact.right is not None
-    size, least = _size(fact.left, sizes), _size(fact.right, sizes)
+    size, least = _size(b, fact.left, sizes), _size(b, fact.right, sizes)
     message = f"`{b.glyph}` needs at least {least} item" + (f", but {size} may be less" if size.constant is None else "")
     needed = SizeFact(Relation.AT_MOST, least, size)
     return b.require(Obligation(needed, Code.E204, span, message, (argument_checks.label(b, x),)))

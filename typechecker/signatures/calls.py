@@ -55,6 +55,7 @@ from ..elaborate.type_expressions import DeclaredType, TupleType
 from ..elements import ArrayType, Element, Kind, show_element
 from ..proof.constraints import Arm, variables_of
 from ..proof.obligations import Obligation, Proof, Relation, SizeFact
+from ..rules.argument_checks import size_expression
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
@@ -265,7 +266,7 @@ def _with_sizes(ctx: Context, function: SignedFunction, bindings: Bindings) -> F
     sizes = dict(bindings.sizes)
     for name, node in function.existential:
         mark = ctx.builder.mark()
-        size = type_expressions.size_expression(ctx, node, lambda part: sizes.get(part.name) or bindings.size(part.name))
+        size = size_expression(ctx.builder, node, lambda part: sizes.get(part.name) or bindings.size(part.name))
         if size is None or len(ctx.builder.sink.diagnostics) > mark[0]:
             ctx.builder.rollback(mark)
         else:
@@ -572,29 +573,16 @@ def instantiate(ctx: Context, node: TypeExpression, bindings: Bindings, value: V
         return TupleType(tuple(items))
     if isinstance(value, Operand) and not _open_element(ctx, node, bindings, value):
         return None
-    element = type_expressions.element_of(ctx, node.element, partial(known_size, ctx, bindings), bindings.elements)
-    if element is None:
-        return None
-    if node.element.name == "perm" and element.index_bound is not None:
-        return ArrayType(element, (element.index_bound,), True)
-    shape: list[Size] = []
-    for part in node.shape:
-        if isinstance(part, ShapeVariable):
-            if part.name not in bindings.shapes:
-                ctx.error(Code.E122, f"..{part.name} is not determined by any argument", part.span)
-                return None
-            shape.extend(bindings.shapes[part.name])
-        elif isinstance(part, BoundedSize):
-            size = _bounded(ctx, part, bindings, value, len(shape))
-            if size is None:
-                return None
-            shape.append(size)
-        else:
-            made_size = type_expressions.size_expression(ctx, part, partial(known_size, ctx, bindings))
-            if made_size is None:
-                return None
-            shape.append(made_size)
-    return ArrayType(element, tuple(shape))
+
+    def axes(part: ShapeVariable | BoundedSize, axis: int) -> Sequence[Size] | None:
+        if isinstance(part, BoundedSize):
+            size = _bounded(ctx, part, bindings, value, axis)
+            return None if size is None else (size,)
+        if part.name not in bindings.shapes:
+            ctx.error(Code.E122, f"..{part.name} is not determined by any argument", part.span)
+        return bindings.shapes.get(part.name)
+
+    return type_expressions.array_type(ctx, node, partial(known_size, ctx, bindings), bindings.elements, axes)
 
 
 def _open_shapes(node: TypeExpression, value: Value, bindings: Bindings) -> None:
@@ -623,13 +611,13 @@ def _bounded(ctx: Context, part: BoundedSize, bindings: Bindings, value: Value |
     if value is None:
         return bindings.sizes.get(part.name)
     if not isinstance(value, Operand) or axis >= value.type.rank:
-        return type_expressions.size_expression(ctx, part.bound, partial(known_size, ctx, bindings))
+        return size_expression(ctx.builder, part.bound, partial(known_size, ctx, bindings))
     return _at_most(ctx, part, bindings, value.type.shape[axis])
 
 
 def _at_most(ctx: Context, part: BoundedSize, bindings: Bindings, size: Size) -> Size | None:
     """Require that a size is at most d, and equal to an earlier k."""
-    bound = type_expressions.size_expression(ctx, part.bound, partial(known_size, ctx, bindings))
+    bound = size_expression(ctx.builder, part.bound, partial(known_size, ctx, bindings))
     if bound is None:
         return None
     known = upper_bound(size) if ctx.builder.at_most(size, bound) is None else size

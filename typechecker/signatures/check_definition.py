@@ -43,6 +43,7 @@ from ..elements import ArrayType, Element, Kind
 from ..proof.constraints import Constraints
 from ..proof.obligations import Proof
 from ..proof.report_unproved import ClauseSite, clause_site
+from ..rules.argument_checks import size_expression
 from ..sizes.polynomials import ZERO, SizeOrigin, SizeVariable, variable
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from .calls import call, instantiate, known_size
@@ -333,7 +334,7 @@ def _open_sizes(ctx: Context, node: TypeExpression, bindings: Bindings) -> None:
     for array in arrays(node):
         for part in bounded_sizes(array):
             if part.name not in bindings.sizes:
-                cap = type_expressions.size_expression(ctx, part.bound, partial(known_size, ctx, bindings))
+                cap = size_expression(ctx.builder, part.bound, partial(known_size, ctx, bindings))
                 if cap is not None:
                     bindings.sizes[part.name] = variable(ctx.builder.runtime_size(part.name, cap, part.span))
 
