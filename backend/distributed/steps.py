@@ -70,6 +70,7 @@ from ..schedule.program_facts.partitioning import (
     is_ordered,
     is_shared,
     iteration_ticks,
+    joining_function,
     merged_loop_body,
     operand_boxes,
     reads_of,
@@ -127,7 +128,7 @@ def compile_shard(
     """The kernel of a box of a phase of known sizes; `known`: the device's kernels, shared by boxes that differ in position
     only."""
     if isinstance(phase, LibraryPhase):
-        return _library(phase, box, types, backend)
+        return _library(phase, box, makes, types, backend)
     if isinstance(phase, Loop):
         return _loop(phase, box, types, backend)
     parts = _parts(phase, box, types) if makes is ShardOutputKind.PARTIALS else [box]
@@ -231,7 +232,7 @@ def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> ShardKernel:
     return run
 
 
-def _library(phase: LibraryPhase, box: Box, types: Types, backend: Backend) -> ShardKernel:
+def _library(phase: LibraryPhase, box: Box, makes: ShardOutputKind, types: Types, backend: Backend) -> ShardKernel:
     needed = operand_boxes(phase, types.types, box)
     results = result_boxes(phase, types.types, box)
     args = tuple(ValueId(-1 - index) for index in range(len(phase.args)))
@@ -241,11 +242,13 @@ def _library(phase: LibraryPhase, box: Box, types: Types, backend: Backend) -> S
         local[value] = replace(types.types[value], shape=_sizes(extents(part)))
     kernel = backend.library(replace(phase, args=args), Types(local, types.sizes, types.guards))
     wanted = [(new, (old, part, False)) for new, old, part in zip(args, phase.args, needed, strict=True)]
+    partial = makes is ShardOutputKind.PARTIALS
+    places = [(value, box if partial else part) for value, part in zip(phase.results, results, strict=True)]
 
     def run(take: ReadOperand, room: Room) -> list[ShardResult]:
         operands = _operands(take, wanted)
         arrays = kernel(operands, None)
-        return [ShardResult(value, part, False, array) for value, part, array in zip(phase.results, results, arrays, strict=True)]
+        return [ShardResult(value, part, partial, array) for (value, part), array in zip(places, arrays, strict=True)]
 
     return run
 
@@ -263,25 +266,26 @@ def _sizes(shape: Sequence[int]) -> tuple[Size, ...]:
 # --------------------------------------------------------------------------------------- combination of partial results
 
 
-def combine(phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types, backend: Backend) -> Any:
-    """Partial results, which tile the reduce axis, joined in the order of sums."""
+def combine(
+    phase: Structured | LibraryPhase, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types, backend: Backend
+) -> Any:
+    """Partial results, which tile the reduced axes, joined in the order of sums."""
     return combine_with(
-        pairwise_function(phase, reduction_of(phase, value), value, types, backend), phase, value, partials, types
+        pairwise_function(phase, joining_function(phase, value), value, types, backend), phase, value, partials, types
     )
 
 
 def combine_with(
-    pair: PairwiseFunction, phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types
+    pair: PairwiseFunction, phase: Structured | LibraryPhase, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types
 ) -> Any:
     """As `combine`, with a compiled `pairwise_function`."""
-    length = types.number(phase.axes[-1].size)
     ordered = sorted(((box[-1], array) for box, array in partials), key=lambda item: item[0])
-    if not is_ordered(phase, value, types.types):
+    if not isinstance(phase, Structured) or not is_ordered(phase, value, types.types):
         total = ordered[0][1]
         for _, array in ordered[1:]:
             total = pair(total, array)
         return total
-    blocks = -(-length // BLOCK)
+    blocks = -(-types.number(phase.axes[-1].size) // BLOCK)
     nodes = {start // BLOCK: (-(-stop // BLOCK), array) for (start, stop), array in ordered}
     size = 1
     while size < blocks:
@@ -294,13 +298,6 @@ def combine_with(
     (_, total), *rest = nodes.values()
     require_invariant(not rest, "partial results tile the reduce axis")
     return total
-
-
-def reduction_of(phase: Structured, value: ValueId) -> str:
-    """The function that joins partial results of one result."""
-    function = next(r.reduction for r in phase.results if r.value == value)
-    assert function is not None
-    return function
 
 
 def pairwise_function(
@@ -460,7 +457,7 @@ def _leave_abroad(buffers: RunBuffers, phase: Output, home: DeviceId) -> None:
 def _combine(buffers: RunBuffers, step: CombineStep, home: DeviceId) -> Action:
     machine, device_buffers = buffers.state, buffers.devices[home]
     phase = machine.phases[step.phase]
-    assert isinstance(phase, Structured), "only structured phases are combined"
+    assert isinstance(phase, Structured | LibraryPhase), "only reductions are combined"
 
     pairs: dict[ValueId, PairwiseFunction] = {}
 
@@ -469,7 +466,8 @@ def _combine(buffers: RunBuffers, step: CombineStep, home: DeviceId) -> Action:
         for value in traverse.results(phase):
             if value not in pairs:
                 with machine.making:
-                    pairs[value] = pairwise_function(phase, reduction_of(phase, value), value, machine, machine.backends[home])
+                    function = joining_function(phase, value)
+                    pairs[value] = pairwise_function(phase, function, value, machine, machine.backends[home])
             total = combine_with(pairs[value], phase, value, device_buffers.partials[value], machine)
             with buffers.lock:
                 device_buffers.free(value, None)

@@ -14,15 +14,16 @@ from typing import Final
 
 from ...lang.support.records import dataclass, field
 from ...typechecker.elements import ArrayType
-from ...typechecker.scalars import is_sequential
+from ...typechecker.scalars import identity_of, is_ordered, is_sequential
 from ...typechecker.sizes.polynomials import ONE, ZERO, Monomial, Size, SizeOrigin, SizeVariable, number, product, variable
 from ...typechecker.sizes.size import maximum, placeholder, sum_upper_bound, upper_bound
-from ..scalar.function_table import class_of
+from ..scalar.function_table import REDUCTIONS, class_of
 from . import traverse
 from .bind_sizes import substitute_sizes
 from .phases import (
     ApplyNode,
     AxisKind,
+    AxisSignature,
     Branch,
     Constant,
     Fold,
@@ -143,6 +144,21 @@ def _library(phase: LibraryPhase, types: Types) -> Cost:
         if s.result is not None and s.combine is None
     )
     return Cost(operations, touched, written, touched, row.scratch(Operands(phase, types)), parallel)
+
+
+def reduced_axes(phase: LibraryPhase, types: Types) -> tuple[tuple[int, AxisSignature], ...]:
+    """The axes that a library phase reduces by a function with an identity that is exact in any order, with their sizes: partial
+    results of parts of them join, also where a part has no item of a result."""
+    axes: list[tuple[int, AxisSignature]] = []
+    for one in phase.signature:
+        if one.combine is None or one.combine not in REDUCTIONS or len(phase.results) > 1:
+            continue
+        kind = types[phase.results[0]].element.kind
+        sizes = {types[value].shape[a].constant for value, a in zip(phase.args, one.operands, strict=True) if a is not None}
+        size = sizes.pop() if len(sizes) == 1 else None
+        if size is not None and identity_of(one.combine, kind) is not None and not is_ordered(one.combine, kind):
+            axes.append((size, one))
+    return tuple(axes)
 
 
 def _block(graph: SubGraph, types: Types) -> Cost:

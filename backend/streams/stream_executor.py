@@ -13,7 +13,7 @@ import numpy as np
 from ...lang.support.processes import POLL_SECONDS, take
 from ...lang.support.records import dataclass, field
 from ...typechecker.scalars import identity_of
-from ..distributed.steps import PairwiseFunction, pairwise_function, reduction_of
+from ..distributed.steps import PairwiseFunction, pairwise_function
 from ..graph import traverse
 from ..graph.phases import ARGUMENT_REDUCTIONS, Input, LibraryPhase, Output, Structured, ValueId
 from ..io.byte_source import new_array
@@ -21,6 +21,7 @@ from ..io.errors import FileTrouble
 from ..io.reading import RowSource, located
 from ..io.writing import system_trouble
 from ..schedule.plan.plan import Device, DeviceId, StreamStep
+from ..schedule.program_facts.partitioning import joining_function
 from ..schedule.single_device import Detail, plan_one_device
 from ..schedule.streams.pass_partitioning import partition_passes
 from ..schedule.streams.stream_planning import MOST_KINDS, tiles_of
@@ -29,7 +30,6 @@ from ..schedule.streams.tile_demands import (
     PassOutput,
     PassPartitioning,
     Rows as RowRange,
-    TiledAxis,
     TileDemand,
     TilePass,
     demand,
@@ -357,12 +357,7 @@ class StreamRun:
 
     def joining(self, phase: Structured | LibraryPhase, value: ValueId) -> PartialTree:
         """Returns the tree that combines partial results of a value."""
-        if isinstance(phase, Structured):
-            function = reduction_of(phase, value)
-        else:
-            cut = self.flow.cuts[phase.id]
-            assert isinstance(cut, TiledAxis) and cut.function is not None, "what is joined has a function"
-            function = cut.function
+        function = joining_function(phase, value)
         if function in ARGUMENT_REDUCTIONS:
             return PartialTree(pair_of_places(function))
         return PartialTree(pairwise_function(phase, function, value, self.machine, self.machine.backends[self.device.id]))

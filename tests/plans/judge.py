@@ -271,6 +271,9 @@ class _Judge(Timed):
                     axis = entry.operands[at]
                     if entry.result is not None and axis is not None and box[entry.result] != (0, results[entry.result]):
                         part[axis] = box[entry.result]
+                for own, (_, axes) in zip(box[len(results) :], self.prices.summed(phase), strict=True):
+                    if axes[at] is not None:
+                        part[axes[at]] = own
                 yield self.all_of(int(arg), tuple(part))
         else:
             for value in operands_of(phase):

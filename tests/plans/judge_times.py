@@ -51,7 +51,8 @@ class Timed:
     def space(self, phase: Phase) -> tuple[int, ...]:
         if isinstance(phase, Structured):
             return tuple(n(axis.size) for axis in phase.axes)
-        return self.shape(results_of(phase)[0]) if results_of(phase) else ()
+        summed = tuple(size for size, _ in self.prices.summed(phase))
+        return (*self.shape(results_of(phase)[0]), *summed) if results_of(phase) else ()
 
     def box(self, phase: Phase, step: Mapping[str, Any]) -> Box:
         if step.get("box") is None:
@@ -70,7 +71,7 @@ class Timed:
         found = []
         for value in results:
             part = [(0, size) for size in self.shape(value)]
-            for axis, (own, size) in enumerate(zip(box, first, strict=True)):
+            for axis, (own, size) in enumerate(zip(box, first, strict=False)):
                 if own != (0, size):
                     part[axis] = own
             found.append((value, tuple(part)))
@@ -81,7 +82,8 @@ class Timed:
         if int(phase.id) in self.combined:
             return True
         if not isinstance(phase, Structured):
-            return False
+            sizes = [size for size, _ in self.prices.summed(phase)]
+            return any(own != (0, size) for own, size in zip(box[len(box) - len(sizes) :], sizes, strict=True))
         return any(axis.kind.value == "reduce" and own != (0, n(axis.size)) for axis, own in zip(phase.axes, box, strict=True))
 
     def cover(self) -> None:
@@ -203,16 +205,18 @@ class Timed:
             shards[step["phase"]] = shards.get(step["phase"], 0) + 1
         for device, step in self.steps("combine"):
             phase = self.phases.get(step["phase"])
-            if not isinstance(phase, Structured) or device != self.home:
+            if phase is None or device != self.home or not (isinstance(phase, Structured) or self.prices.summed(phase)):
                 self.fault(f"phase {step['phase']} is combined on {device}")
                 continue
             ticks = shards.get(step["phase"], 0) * self.prices.combine(self.partial_bytes(phase))
             if step["end"] - step["start"] != ticks:
                 self.fault(f"combining phase {step['phase']} takes {ticks} ticks, not {step['end'] - step['start']}")
 
-    def partial_bytes(self, phase: Structured) -> int:
+    def partial_bytes(self, phase: Phase) -> int:
         """Sums of numbers with rounding send the sums of whole subtrees of blocks; any other reduction one number a cell."""
-        size = sum(prod(self.shape(int(r.value))) * self.width(int(r.value)) for r in phase.results)
+        size = sum(prod(self.shape(value)) * self.width(value) for value in results_of(phase))
+        if not isinstance(phase, Structured):
+            return size
         length = next(n(axis.size) for axis in phase.axes if axis.kind.value == "reduce")
         ordered = any(
             r.reduction in ("add", "mul") and self.graph.types[r.value].element.kind.value in ("f32", "f64", "c64", "c128")

@@ -92,11 +92,27 @@ class Prices(Values):
 
     # ------------------------------------------------------------------ library
 
+    def summed(self, phase: Phase) -> list[tuple[int, tuple[int | None, ...]]]:
+        """The axes that a reduction by key or a product of integers goes over, whose parts may be put together in any order:
+        sizes, and which axis of each operand it is."""
+        if not isinstance(phase, LibraryPhase) or self.kind(phase.results[0]) in ("f32", "f64", "c64", "c128"):
+            return []
+        entries = [one for one in phase.signature if one.combine in ("add", "mul", "and", "or", "band", "bor", "bxor")]
+        places = [next(at for at, axis in enumerate(one.operands) if axis is not None) for one in entries]
+        return [
+            (self.shape(phase.args[at])[one.operands[at] or 0], one.operands)
+            for at, one in zip(places, entries, strict=True)
+        ]
+
     def library(self, phase: LibraryPhase, device: Device, box: Box | None) -> int | None:
         args, results = [list(self.shape(a)) for a in phase.args], [list(self.shape(r)) for r in phase.results]
         if box is not None:
             whole = list(results[0])
-            for axis, (start, stop) in enumerate(box):
+            for (start, stop), (_, axes) in zip(box[len(whole) :], self.summed(phase), strict=True):
+                for shape, own in zip(args, axes, strict=True):
+                    if own is not None:
+                        shape[own] = stop - start
+            for axis, (start, stop) in enumerate(box[: len(whole)]):
                 if stop - start == whole[axis]:
                     continue
                 for entry in phase.signature:

@@ -21,6 +21,7 @@ from ...graph.phases import (
     Affine,
     AffineIndex,
     ApplyNode,
+    AxisKind,
     AxisNode,
     Choice,
     Decision,
@@ -36,7 +37,7 @@ from ...graph.phases import (
     ValueId,
 )
 from ...graph.projections import is_unread
-from ...graph.symbolic_costs import Types, cost_of
+from ...graph.symbolic_costs import Types, cost_of, reduced_axes
 from ..solution import QueueKind, Status
 from .plan import (
     BranchStep,
@@ -77,7 +78,12 @@ SizeNumber = Callable[[Size], int]
 def describe(phase: Phase, graph: Graph, number: SizeNumber, device: DeviceId, scratch: int) -> PlannedPhase:
     """The description of a phase; `scratch`: bytes that its step needs beside operands and results."""
     cost = cost_of(phase, graph.types)
-    axes = tuple((number(a.size), a.kind.value) for a in phase.axes) if isinstance(phase, Structured) else ()
+    axes: tuple[tuple[int, str], ...] = ()
+    if isinstance(phase, Structured):
+        axes = tuple((number(axis.size), axis.kind.value) for axis in phase.axes)
+    elif isinstance(phase, LibraryPhase) and phase.results and (reduced := reduced_axes(phase, graph.types)):
+        parallel = tuple((number(size), AxisKind.PARALLEL.value) for size in graph.types[phase.results[0]].shape)
+        axes = (*parallel, *((size, AxisKind.REDUCE.value) for size, _ in reduced))
     return PlannedPhase(
         phase.id,
         op_name(phase),
@@ -289,7 +295,7 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
 def _phase(phase: PlannedPhase, names: Mapping[ValueId, str], indent: str, over: str) -> Iterator[str]:
     space = " ".join(f"{axis_name(axis)}<{size}{' reduce' * (kind == 'reduce')}" for axis, (size, kind) in enumerate(phase.axes))
     moved = f"{bytes_text(phase.bytes_read)} → {bytes_text(phase.bytes_written)}"
-    work = f"  {prod(size for size, _ in phase.axes):,} points" if phase.axes else ""
+    work = f"  {prod(size for size, _ in phase.axes):,} points" if phase.op in ("map", "reduce", "view") and phase.axes else ""
     results = " ".join(value_text(v, names) for v in phase.results)
     label = "" if phase.label == phase.op else phase.label.removesuffix(f" ← {phase.op}").removeprefix(f"{phase.op} ")
     head = f"{indent}#{phase.id:<4}{phase.op:<16}{label:<24}"

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from ....lang.support.records import dataclass, field
 from ...graph import traverse
 from ...graph.phases import Affine, AffineIndex, Graph, Input, LibraryPhase, Phase, PhaseId, Projection, Structured, ValueId
-from ...graph.symbolic_costs import Types
+from ...graph.symbolic_costs import Types, reduced_axes
 from ..program_facts.partitioning import Cut, cuts_of, merged_loop_body, shape_of, space_of
 
 # ---------------------------------------------------------------------------------------------------- access relations
@@ -50,16 +50,18 @@ def operand_access(phase: Phase, cut: Cut, read: int, axis: int, types: Types) -
         case Structured():
             return _structured(phase, cut, read, axis, types)
         case LibraryPhase():
-            return _library(phase, cut, read, axis)
+            return _library(phase, cut, read, axis, types)
         case _:
             return WHOLE_OPERAND
 
 
-def _library(phase: LibraryPhase, cut: Cut, read: int, axis: int) -> OperandAccess:
-    for signature in phase.signature:
-        if signature.result == cut.axis and signature.operands[read] == axis:
-            return AlignedRows(0)
-    return WHOLE_OPERAND
+def _library(phase: LibraryPhase, cut: Cut, read: int, axis: int, types: Types) -> OperandAccess:
+    if cut.combines:
+        reduced = reduced_axes(phase, types)
+        entries = [reduced[cut.axis - len(types[phase.results[0]].shape)][1]]
+    else:
+        entries = [one for one in phase.signature if one.result == cut.axis]
+    return AlignedRows(0) if any(one.operands[read] == axis for one in entries) else WHOLE_OPERAND
 
 
 def _structured(phase: Structured, cut: Cut, read: int, axis: int, types: Types) -> OperandAccess:

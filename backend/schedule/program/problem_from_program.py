@@ -26,7 +26,8 @@ from ...devices.profile import DeviceProfile, Profile
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
 from ...graph.iteration_graph import LoopIteration, hoist_arms
-from ...graph.phases import Constant, Input, Output, Phase, PhaseId, Print, ValueId
+from ...graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, ValueId
+from ...graph.symbolic_costs import reduced_axes
 from ..bounds.bound_strategies import energy_of_schedule
 from ..instances.instance_json import to_devices
 from ..plan.plan import ALIGNMENT, ExecutionPlan, PlannedCut
@@ -199,9 +200,14 @@ def _profile_ticks(
     if cut is None:
         return phase_ticks(phase, bound, profile, group.id, tick_ns=tick_ns, execution=execution)
     axis = cut.axis
-    signature = getattr(phase, "signature", None)
-    if signature is not None:
-        axis = next(axis_index for axis_index, one in enumerate(signature) if one.result == cut.axis and one.combine is None)
+    if isinstance(phase, LibraryPhase):
+        types = bound.graph.types
+        reduced = [one for _, one in reduced_axes(phase, types)]
+        entry = reduced[cut.axis - len(types[phase.results[0]].shape)] if cut.combines else None
+        axis = next(
+            index for index, one in enumerate(phase.signature)
+            if (one is entry if entry is not None else one.result == cut.axis and one.combine is None)
+        )
     return phase_ticks(
         phase, bound, profile, group.id, axis=axis, rows=cut.size, grain=cut.grain, tick_ns=tick_ns, execution=execution
     )

@@ -1,9 +1,11 @@
 """Partitioning of a phase into boxes: what each shard reads and writes, from projections and axis signatures alone.
 
 A structured phase is cut along parallel axes, where each shard computes its box of every result, or along its reduce axis, at
-block boundaries of the order of sums, where each shard computes partial results.  A library phase is cut along the result axes of
-its signature.  Boxes (`plan`, Note [Boxes]) may cut several axes; plans cut one.  A loop whose body is element-wise on its state
-is cut as one structured phase (`merged_loop_body`), since each element runs through all iterations by itself.
+block boundaries of the order of sums, where each shard computes partial results.  A library phase is cut along the axes of its
+signature: those of the result, or those that it reduces (the items of a reduction by key, the summed axis of a product), if its
+function is exact in any order; boxes have these behind the axes of the result.  Boxes (`plan`, Note [Boxes]) may cut several
+axes; plans cut one.  A loop whose body is element-wise on its state is cut as one structured phase (`merged_loop_body`), since
+each element runs through all iterations by itself.
 
 Phases with run-time sizes are not cut, nor `random` (a value depends on its position in the whole), nor a gather that sorts, nor
 a reduction with a non-associative function.
@@ -41,7 +43,7 @@ from ...graph.phases import (
     ValueId,
 )
 from ...graph.projections import IDENTITY, box_needed, frame_of
-from ...graph.symbolic_costs import Types
+from ...graph.symbolic_costs import Types, reduced_axes
 from ...scalar.function_table import REDUCTIONS
 from ..plan.plan import (
     Box,
@@ -73,8 +75,8 @@ _DEPENDS_ON_PLACE: Final = frozenset({"random"})
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A phase cut along `axis` of its box (iteration axis, or result axis of a library phase), of `size` points, at multiples of
-    `grain`.  `combines`: the shards make partial results."""
+    """A phase cut along `axis` of its box (iteration axis, or of a library phase: result axis, then reduced axis), of `size`
+    points, at multiples of `grain`.  `combines`: the shards make partial results."""
 
     axis: int
     size: int
@@ -128,9 +130,19 @@ def space_of(phase: Phase, types: Types) -> tuple[int, ...] | None:
         case Structured():
             return constant_sizes(axis.size for axis in phase.axes)
         case LibraryPhase() if phase.results:
-            return shape_of(phase.results[0], types)
+            shape = shape_of(phase.results[0], types)
+            return None if shape is None else (*shape, *(size for size, _ in reduced_axes(phase, types)))
         case _:
             return None
+
+
+def joining_function(phase: Structured | LibraryPhase, value: ValueId) -> str:
+    """The function that joins partial results of one result."""
+    if isinstance(phase, LibraryPhase):
+        return next(one.combine for one in phase.signature if one.combine is not None)
+    function = next(r.reduction for r in phase.results if r.value == value)
+    assert function is not None
+    return function
 
 
 def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
@@ -150,7 +162,9 @@ def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
             axes = dict.fromkeys(s.result for s in phase.signature if s.result is not None and s.combine is None)
             if "sorts" in phase.attributes:  # the axis that is ordered is whole
                 axes = dict.fromkeys(axis for axis in axes if axis < frame_of(phase))
-            return tuple(Cut(axis, space[axis]) for axis in axes if space[axis] > 1)
+            reduced = range(len(space) - len(reduced_axes(phase, types)), len(space))
+            cuts = (*(Cut(axis, space[axis]) for axis in axes), *(Cut(axis, space[axis], 1, True) for axis in reduced))
+            return tuple(cut for cut in cuts if cut.size > 1)
         case _:
             return ()
 
@@ -185,10 +199,12 @@ def reason_not_cut(phase: Phase, types: Types) -> str:
         return "its function does not join partial results" if reduced and not parallel else ""
     if phase.op in _DEPENDS_ON_PLACE:
         return "its values depend on their place"
+    if phase.op == "key_reduce" or any(one.combine is not None for one in phase.signature):
+        return "its function does not join partial results"
     return f"no cut of a {_OPERATIONS.get(phase.op, 'sort' if 'sorts' in phase.attributes else phase.op)} is known"
 
 
-_OPERATIONS: Final = {"key_reduce": "reduction by key", "index_of": "look-up", "member_of": "look-up", "grade_by": "grade"}
+_OPERATIONS: Final = {"index_of": "look-up", "member_of": "look-up", "grade_by": "grade"}
 
 
 def _structured_cut(phase: Structured, types: Types, axis: int, size: int) -> Cut | None:
@@ -199,11 +215,24 @@ def _structured_cut(phase: Structured, types: Types, axis: int, size: int) -> Cu
     return Cut(axis, size, BLOCK if any(is_ordered(phase, r.value, types) for r in phase.results) else 1, True)
 
 
-def is_ordered(phase: Structured, value: ValueId, types: Types) -> bool:
+def is_ordered(phase: Structured | LibraryPhase, value: ValueId, types: Types) -> bool:
     """Do the bits of this result depend on the order of sums?"""
-    kind = types[value].element.kind
+    if isinstance(phase, LibraryPhase):
+        return False  # cut along an axis that it reduces only where they do not
     function = next(r.reduction for r in phase.results if r.value == value)
-    return scalars.is_ordered(function or "", kind)
+    return scalars.is_ordered(function or "", types[value].element.kind)
+
+
+def is_cut_in_sums(phase: Phase, types: Types, boxes: Sequence[Box]) -> bool:
+    """Do boxes of a phase divide an axis that it reduces?"""
+    match phase:
+        case Structured() if any(result.reduction is not None for result in phase.results):
+            reduced = [phase.axes[-1].size.constant or 0]
+        case LibraryPhase():
+            reduced = [size for size, _ in reduced_axes(phase, types)]
+        case _:
+            return False
+    return any(part != (0, size) for box in boxes for part, size in zip(box[len(box) - len(reduced) :], reduced, strict=True))
 
 
 def box_along_axis(shape: Sequence[int], along: int | None, interval: tuple[int, int]) -> Box:
@@ -237,6 +266,10 @@ def _argument_box(phase: LibraryPhase, types: Types, index: int, box: Box) -> Bo
         axis = signature.operands[index]
         if signature.result is not None and axis is not None and box[signature.result] != results[signature.result]:
             argument_box[axis] = box[signature.result]
+    for part, (_, signature) in zip(box[len(results) :], reduced_axes(phase, types), strict=True):
+        axis = signature.operands[index]
+        if axis is not None:
+            argument_box[axis] = part
     return tuple(argument_box)
 
 
@@ -254,7 +287,7 @@ def result_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
             return (box[: sum(a.kind is AxisKind.PARALLEL for a in phase.axes)],) * len(phase.results)
         case LibraryPhase():
             first = _all_of(phase.results[0], types)
-            cut = {axis: part for axis, part in enumerate(box) if part != first[axis]}
+            cut = {axis: part for axis, part in enumerate(box[: len(first)]) if part != first[axis]}
             return tuple(
                 tuple(cut.get(axis, extent) for axis, extent in enumerate(_all_of(value, types))) for value in phase.results
             )

@@ -40,6 +40,7 @@ from ...graph.phases import (
     Structured,
     ValueId,
 )
+from ...graph.symbolic_costs import reduced_axes
 from ...lower.fusion_units import GroupUnit, RowsUnit, may_reuse_operand, units_of
 from ..plan.plan import (
     BranchStep,
@@ -64,6 +65,7 @@ from ..plan.plan import (
 from ..program_facts.partitioning import (
     SharedLoop,
     full_box,
+    is_cut_in_sums,
     is_shared,
     iteration_ticks,
     operand_boxes,
@@ -176,7 +178,7 @@ def _check_phase(
         yield Violation(Rule.V1, f"phase #{phase.id} runs whole and in boxes")
     elif boxes and (space is None or not is_tiled(full_box(space), boxes)):
         yield Violation(Rule.V3, f"the boxes of phase #{phase.id} do not tile it")
-    elif combines != _is_cut_in_sums(phase, boxes) and not (combines == 1 and boxes and _reduces(phase)):
+    elif combines != is_cut_in_sums(phase, bound.graph.types, boxes) and not (combines == 1 and boxes and _reduces(phase, bound)):
         yield Violation(Rule.V1, f"phase #{phase.id} is combined {combines} times")
 
 
@@ -196,14 +198,10 @@ def _is_step_of_kind(step: PhaseStep | RowsStep, phase: Phase) -> bool:
             return isinstance(phase, Map | Fold)
 
 
-def _reduces(phase: Phase) -> bool:
+def _reduces(phase: Phase, bound: BoundGraph) -> bool:
+    if isinstance(phase, LibraryPhase):
+        return bool(reduced_axes(phase, bound.graph.types))
     return isinstance(phase, Structured) and any(r.reduction is not None for r in phase.results)
-
-
-def _is_cut_in_sums(phase: Phase, boxes: Sequence[tuple[tuple[int, int], ...]]) -> bool:
-    if not isinstance(phase, Structured) or not _reduces(phase):
-        return False
-    return any(box[-1] != (0, phase.axes[-1].size.constant) for box in boxes)
 
 
 def _check_shared_loop(plan: ExecutionPlan, loop: SharedLoop) -> Iterator[Violation]:
