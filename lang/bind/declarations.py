@@ -18,7 +18,7 @@ from ..tree.expressions import GIVEN
 from ..tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat, has_time
 from .expressions import bind_array, bind_assignment, expression_of
 from .names import allowed_name, checked_name, module_stem
-from .scopes import BindContext, BindError, read_statement
+from .scopes import BindContext, BindError, ResolvedValue, read_statement
 
 # ---------------------------------------------------------------------------------------------------- types
 #
@@ -32,9 +32,10 @@ _MAXIMUM_TERMS = 200
 
 @dataclass(frozen=True, slots=True)
 class TypeReader:
-    """Turns the grammar's nodes of one declaration into nodes of the tree."""
+    """Turns the grammar's nodes of one declaration into nodes of the tree.  `in_signature`: its names are size variables."""
 
     context: BindContext
+    in_signature: bool = False
 
     def span(self, node: Node) -> Span:
         """The span of a node without its trailing blanks."""
@@ -125,8 +126,8 @@ class TypeReader:
             case "items":
                 return expressions.SizeName(self.span(node), node.text)
             case "name":
-                meaning = self.context.resolution.meanings.get(self.context.base + node.start)
-                return expressions.SizeName(self.span(node), node.text, None if meaning is None else meaning.symbol)
+                value = self.context.resolution.value_in_size(node.text, in_signature=self.in_signature)
+                return expressions.SizeName(self.span(node), node.text, value)
             case _:
                 (inner,) = node.children
                 return self.size(inner)
@@ -259,14 +260,14 @@ def read_declaration(context: BindContext, text: str) -> tuple[BindContext, Node
     return context, node
 
 
-def bind_declaration(context: BindContext, text: str) -> program.Statement:
+def bind_declaration(context: BindContext, text: str, value: ResolvedValue) -> program.Statement:
     inside, node = read_declaration(context, text)
     span = context.span(0, len(text))
-    types = TypeReader(inside)
+    types = TypeReader(inside, node.expr_name == "signature")
     children = node.children
     match node.expr_name:
         case "signature" | "annotated":
-            return _typed(context, text[: inside.base - context.base], span, types, node)
+            return _typed(context, text[: inside.base - context.base], span, types, node, value)
         case "use":
             return _use(context, span, children[0])
         case "schedule":
@@ -284,13 +285,13 @@ def bind_declaration(context: BindContext, text: str) -> program.Statement:
                 tuple([types.span(clause) for clause in clauses]), parameter.quantity,
             )  # fmt: skip
         case "param":
-            default = _expression(context, children[1])
+            default = _expression(context, children[1], value)
             return program.Param(span, _target(context, children[0]), default, types.where(children[2:]))
         case _:
             printed = [child for child in children if child.expr_name == "shown"]
             clauses = [child for child in children if child.expr_name == "as"]
-            value = _expression(context, (printed or children)[0])
-            return program.OutputDeclaration(span, _target(context, children[0]), value, _column_format(context, types, clauses))
+            shown = _expression(context, (printed or children)[0], value)
+            return program.OutputDeclaration(span, _target(context, children[0]), shown, _column_format(context, types, clauses))
 
 
 def _column_format(context: BindContext, types: TypeReader, clauses: list[Node]) -> ColumnFormat:
@@ -350,8 +351,10 @@ def _separator(context: BindContext, value: Node, span: Span) -> str:
     return sign
 
 
-def _target(context: BindContext, node: Node) -> expressions.NameTarget:
-    return checked_name(context, Token(TokenKind.NAME, node.start, node.end, node.text))
+def _target(context: BindContext, node: Node, name: str = "") -> expressions.NameTarget:
+    """The name of a node as a target, or `name`, which stands there."""
+    name = name or node.text
+    return checked_name(context, Token(TokenKind.NAME, node.start, node.end, name, (), context.resolution.top.find(name)))
 
 
 def _unquoted(node: Node) -> str:
@@ -360,7 +363,9 @@ def _unquoted(node: Node) -> str:
     return text[1:-1].replace(quote * 2, quote)
 
 
-def _typed(context: BindContext, name: str, span: Span, types: TypeReader, node: Node) -> program.Statement:
+def _typed(
+    context: BindContext, name: str, span: Span, types: TypeReader, node: Node, value: ResolvedValue
+) -> program.Statement:  # fmt: skip
     """The statement of `name : …`: a signature, an annotated binding, or the annotation of the next binding of the name."""
     target = program.StatedName(*allowed_name(context, Token(TokenKind.NAME, 0, len(name), name)))
     children = node.children
@@ -372,11 +377,7 @@ def _typed(context: BindContext, name: str, span: Span, types: TypeReader, node:
         return program.Signature(span, target, left, parameters[-1], types.type(result), types.where(where), operands)
     type_ = types.type(children[0])
     if len(children) > 1 and children[1].expr_name == "expression":
-        value = children[1]
-        ahead = len(name) + value.start
-        assigned = (Token(TokenKind.NAME, -ahead, len(name) - ahead, name), Token(TokenKind.GETS, 0, 0, "←"))
-        tokens = (*assigned, *_tokens(types.context, value))
-        statement, _ = bind_assignment(replace(context, base=context.base + ahead), tokens, type_)
+        statement, _ = bind_assignment(replace(context, base=context.base + value.offset), value.tokens, type_)
         if not isinstance(statement, expressions.BindArray):
             message = f"`{name}` is bound to a function; its type has an arrow, as in `f64[n] → f64`"
             raise context.error(Code.E011, message, types.span(children[0]))
@@ -388,9 +389,11 @@ def _tokens(context: BindContext, node: Node) -> tuple[Token, ...]:
     return read_statement(replace(context, base=context.base + node.start), node.text.rstrip())
 
 
-def _expression(context: BindContext, node: Node) -> expressions.Expression:
-    inner = replace(context, base=context.base + node.start)
-    return expression_of(bind_array(inner, _tokens(context, node), (0, len(node.text))))
+def _expression(context: BindContext, node: Node, value: ResolvedValue) -> expressions.Expression:
+    """The expression of a node: the tokens of the value, without the clauses after it."""
+    inner, start = replace(context, base=context.base + value.offset), node.start - value.offset
+    tokens = tuple([token for token in value.tokens if token.start < start + len(node.text.rstrip())])
+    return expression_of(bind_array(inner, tokens, (start, start + len(node.text))))
 
 
 # ------------------------------------------------------------------------------------ use, schedule
@@ -406,7 +409,7 @@ def _use(context: BindContext, span: Span, node: Node) -> program.ModuleUse:
         name = module_stem(path)
         if re.fullmatch(NAME, name) is None:
             raise context.error(Code.E010, f"a module is called by its file's name, and `{name}` is not a name", name_span)
-        target = checked_name(context, Token(TokenKind.NAME, node.start, node.end, name))
+        target = _target(context, node, name)
     if context.modules is not None and context.modules(path or name) is None:
         raise context.error(Code.E019, f"there is no module `{path or name}`", name_span)
     return program.ModuleUse(span, target, path)

@@ -16,8 +16,8 @@ from ..tree import expressions
 from ..tree.expressions import NameClass
 from . import applications
 from .applications import apply_all
-from .names import bind_member, bind_name, bind_quad, checked_name, is_member, target_of
-from .scopes import BindContext, BindError, BindItem, ItemKind, has_diamond, is_notation, replacement
+from .names import bind_name, bind_quad, checked_name, target_of
+from .scopes import BindContext, BindError, BindItem, ItemKind, has_diamond, is_notation, meaning_of, replacement
 
 # ---------------------------------------------------------------------------------------------------- expressions
 
@@ -40,9 +40,6 @@ def bind_value(context: BindContext, tokens: Tokens, error_range: tuple[int, int
             value = _assigned_value(context, items, token)
             item, index = _assign(context, tokens, index, value)
             items = [item]
-        elif token.kind is TokenKind.NAME and is_member(context, tokens, index):
-            items.append(bind_member(context, tokens, index))
-            index -= 3
         else:
             items.append(bind_name(context, tokens, index) if token.kind is TokenKind.NAME else _token_item(context, token))
             index -= 1
@@ -215,20 +212,19 @@ def _assigned_value(context: BindContext, items: list[BindItem], gets: Token) ->
 
 def _assign(context: BindContext, tokens: Tokens, index: int, value: BindItem) -> tuple[BindItem, int]:
     """Bind the `←` at `index` with its value: the item of the assignment, and the index of the next token to its left."""
+    gets, left = tokens[index], tokens[index - 1]
     if index == 0:
-        raise context.error(Code.E010, "`←` has nothing on its left to give the value to", context.span_of(tokens[index]))
-    start = index - context.resolution.starts[context.base + tokens[index].start]
-    first = _replaced_name(context, tokens, start)
-    if first is not None:
-        return _replace_items(context, tokens, first, index, value), first - 1
-    if 0 < start < index and tokens[start - 1].kind is TokenKind.NAME:
-        first = start - 1
-        name = tokens[first]
-        function = _modifier(context, tokens[start:index])
-        array, span = _array_name(context, tokens, first), context.span(name.start, value.end)
+        raise context.error(Code.E010, "`←` has nothing on its left to give the value to", context.span_of(gets))
+    if left.kind is TokenKind.BRACKETS:
+        if index == 1 or tokens[index - 2].kind is not TokenKind.NAME:
+            message = "only the items of a name can be replaced: `name[i]←value`"
+            raise context.error(Code.E010, message, context.span_of(left))
+        return _replace_items(context, tokens, index, value), index - 3
+    if gets.items:
+        function = _modifier(context, gets.items)
+        array, span = _array_name(context, tokens, index - 1), context.span(left.start, value.end)
         node = expressions.Modify(span, array, function_of(function), expression_of(value))
-        return _assignment_item(node, name.start, value, function.depth), first - 1
-    left = tokens[index - 1]
+        return _assignment_item(node, left.start, value, function.depth), index - 2
     if left.kind is TokenKind.QUAD and left.text == "⎕":
         printing = expressions.PrintExpression(context.span(left.start, value.end), expression_of(value))
         return _assignment_item(printing, left.start, value, 0), index - 2
@@ -239,17 +235,6 @@ def _assign(context: BindContext, tokens: Tokens, index: int, value: BindItem) -
 
 def _assignment_item(node: expressions.Expression, start: int, value: BindItem, depth: int) -> BindItem:
     return BindItem(ItemKind.ARRAY, start, value.end, "", node, max(value.depth, depth) + 1)
-
-
-def _replaced_name(context: BindContext, tokens: Tokens, first: int) -> int | None:
-    """The index of the name in `x[i]←` or `x[i]f←`, whose function starts at `first`; None for another target."""
-    if first > 0 and tokens[first - 1].kind is TokenKind.BRACKETS:
-        if first > 1 and tokens[first - 2].kind is TokenKind.NAME:
-            return first - 2
-        raise context.error(
-            Code.E010, "only the items of a name can be replaced: `name[i]←value`", context.span_of(tokens[first - 1])
-        )
-    return None
 
 
 def _modifier(context: BindContext, tokens: Tokens) -> BindItem:
@@ -269,13 +254,13 @@ def _array_name(context: BindContext, tokens: Tokens, index: int) -> expressions
     return item.node
 
 
-def _replace_items(context: BindContext, tokens: Tokens, first: int, index: int, value: BindItem) -> BindItem:
-    name, brackets = tokens[first], tokens[first + 1]
-    function = _modifier(context, tokens[first + 2 : index]) if first + 2 < index else None
+def _replace_items(context: BindContext, tokens: Tokens, index: int, value: BindItem) -> BindItem:
+    name, brackets, gets = tokens[index - 2 : index + 1]
+    function = _modifier(context, gets.items) if gets.items else None
     if not brackets.items or has_diamond(brackets):
         raise context.error(Code.E010, "the brackets before `←` must say which items are replaced", context.span_of(brackets))
     axes, depth = bind_axes(context, brackets)
-    target = _array_name(context, tokens, first)
+    target = _array_name(context, tokens, index - 2)
     span = context.span(name.start, value.end)
     if function is None:
         return _assignment_item(expressions.Replace(span, target, axes, None, expression_of(value)), name.start, value, depth)
@@ -291,11 +276,12 @@ _StatementTokens = tuple[Token, ...]
 def reject_strand_targets(context: BindContext, tokens: _StatementTokens) -> None:
     """E010 for `a b ← t`, which assigns to both names in other APLs and would assign to b alone here."""
     arrow = next((index for index, token in enumerate(tokens) if token.kind is TokenKind.GETS), 0)
-    if arrow < 2:
+    if arrow < 2 or tokens[arrow].items:
         return
     for token in tokens[:arrow]:
-        meaning = context.meaning(token)
-        if token.kind is not TokenKind.NAME or (meaning is not None and meaning.name_class not in (None, NameClass.ARRAY)):
+        meaning = meaning_of(token)
+        is_array = meaning is None or meaning.name_class in (None, NameClass.ARRAY)
+        if token.kind is not TokenKind.NAME or token.items or not is_array:
             return
     span = context.span(tokens[0].start, tokens[arrow - 1].end)
     names = " ".join(token.text for token in tokens[:arrow])

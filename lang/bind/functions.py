@@ -21,7 +21,7 @@ from .expressions import (
     require_array,
 )
 from .resolver import Resolver
-from .scopes import BindContext, BindError, BindItem, ItemKind, Resolution, is_assignment
+from .scopes import BindContext, BindError, BindItem, ItemKind, NameScope, Resolution, is_assignment
 
 Tokens = tuple[Token, ...]
 
@@ -34,10 +34,10 @@ def bind_braces(context: BindContext, token: Token) -> BindItem:
     dyadic = mentions(token.items, "⍵⍵")
     if not dyadic and not mentions(token.items, "⍺⍺"):
         body, depth = _body(context, token)
-        captures = context.resolution.captures[context.base + token.start]
-        dfn = expressions.Dfn(context.span_of(token), body, mentions(token.items, "⍺"), captures)
+        dfn = expressions.Dfn(context.span_of(token), body, mentions(token.items, "⍺"), token.meaning)
         return BindItem(ItemKind.FUNCTION, token.start, token.end, "", dfn, depth + 1)
-    operator_scope = context.resolution.operator_scopes[context.base + token.start]
+    operator_scope: NameScope = token.meaning
+    token = token._replace(meaning=None)
     operator_context = replace(context, resolution=Resolution(operator_scope), anchor=None)
     captures = tuple(operator_scope.symbols.values())
     operator = expressions.OperatorDfn(context.span_of(token), dyadic, token, captures, operator_context)
@@ -60,9 +60,9 @@ def bind_operator(
         definition_context, resolution=Resolution(top), diagnostics=[], failed_names=set(definition_context.failed_names),
         operator_depth=definition_context.operator_depth + 1,
     )  # fmt: skip
-    Resolver(context, dfn.span, {}).body(token, top.inner(operands))
+    resolved = token._replace(items=Resolver(context, dfn.span, {}).body(token, top.inner(operands)))
     try:
-        body, _ = _body(context, token)
+        body, _ = _body(context, resolved)
     except BindError as error:
         if error.diagnostic is not None:
             context.diagnostics.append(error.diagnostic)

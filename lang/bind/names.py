@@ -26,7 +26,7 @@ from ..syntax.lexer import (
 from ..syntax.source import Span, Token, names_in, read
 from ..tree import expressions
 from ..tree.expressions import Argument, Definition, NameClass, Symbol
-from .scopes import LOOKALIKES, BindContext, BindError, BindItem, ItemKind, replacement
+from .scopes import LOOKALIKES, BindContext, BindError, BindItem, ItemKind, UnresolvedName, meaning_of, replacement
 
 # ---------------------------------------------------------------------------------------------------- definition cycles
 
@@ -64,9 +64,11 @@ _MOST_SUGGESTIONS = 50
 
 
 def bind_name(context: BindContext, tokens: tuple[Token, ...], index: int) -> BindItem:
-    """The item of the name at `index`, which is no member of a module; E001, E014 or E600."""
+    """The item of the name at `index`; E001, E014 or E600."""
     token = tokens[index]
     name = token.text
+    if token.items:
+        return _member(context, tokens, index)
     if name in CONVERSIONS:
         function = expressions.GlyphFunction(context.span_of(token), name)
         return BindItem(ItemKind.FUNCTION, token.start, token.end, name, function, 1)
@@ -74,7 +76,7 @@ def bind_name(context: BindContext, tokens: tuple[Token, ...], index: int) -> Bi
         return _argument(context, token)
     if name in RESERVED:
         raise context.error(Code.E014, f"`{name}` is a reserved word, not a value", context.span_of(token))
-    meaning = context.meaning(token)
+    meaning = meaning_of(token)
     if name in context.failed_names:
         raise BindError(None)
     if meaning is None:
@@ -115,7 +117,7 @@ def _name_item(context: BindContext, token: Token, name_class: NameClass, defini
 
 def _argument(context: BindContext, token: Token) -> BindItem:
     name, span = token.text, context.span_of(token)
-    meaning = context.meaning(token)
+    meaning = meaning_of(token)
     if meaning is None or meaning.name_class is None:
         whose = "user operator" if name in ("⍺⍺", "⍵⍵") else "dfn `{…}`"
         raise context.error(Code.E001, f"`{name}` is the {_ARGUMENTS[name]} of a {whose}, and this is not in one", span)
@@ -203,12 +205,12 @@ def _suggested(context: BindContext, tokens: tuple[Token, ...], index: int) -> _
     glyph = LOOKALIKES.get(token.text)
     if glyph is not None or len(context.diagnostics) >= _MOST_SUGGESTIONS:
         return None if glyph is None else _Suggestion(glyph)
-    unresolved = context.unresolved(token)
+    unresolved: UnresolvedName = token.meaning
     later = context.resolution.new_names[unresolved.new_names :]
     known: dict[str, NameClass] = {}
     for symbol in (*unresolved.symbols, *[one for one in context.resolution.top.visible_symbols() if one.name not in later]):
         known.setdefault(symbol.name, symbol.name_class)
-    classes = _classes_that_fit(context, tokens, index)
+    classes = _classes_that_fit(tokens, index)
     near = nearest(token.text, [name for name, name_class in known.items() if name_class in classes])
     if near is not None:
         is_decided = len(classes) == 1 or _stands_alone(tokens, index, known[near])
@@ -227,7 +229,7 @@ _OPERAND: Final = _AN_ARRAY | _A_FUNCTION
 _APPLIED: Final = _A_FUNCTION | {NameClass.MONADIC_OPERATOR, NameClass.DYADIC_OPERATOR}
 
 
-def _classes_that_fit(context: BindContext, tokens: tuple[Token, ...], index: int) -> frozenset[NameClass]:
+def _classes_that_fit(tokens: tuple[Token, ...], index: int) -> frozenset[NameClass]:
     """The classes that a name may have, given the tokens beside it; several where these do not decide."""
     left, right = tokens[index - 1] if index else None, tokens[index + 1] if index + 1 < len(tokens) else None
     if left is not None and left.kind is TokenKind.GLYPH and (left.text == OUTER or left.text in DYADIC_OPERATORS):
@@ -247,7 +249,7 @@ def _classes_that_fit(context: BindContext, tokens: tuple[Token, ...], index: in
         case TokenKind.QUAD:
             return _AN_ARRAY if after in FUNCTIONS else _APPLIED
         case TokenKind.NAME:
-            meaning = context.meaning(right)
+            meaning = meaning_of(right)
             is_applied = after in CONVERSIONS or (meaning is not None and meaning.name_class is NameClass.FUNCTION)
             is_operator = meaning is not None and meaning.name_class in (NameClass.MONADIC_OPERATOR, NameClass.DYADIC_OPERATOR)
             return _AN_ARRAY if is_applied else _OPERAND if is_operator else _APPLIED
@@ -266,7 +268,7 @@ def _defined_below(context: BindContext, token: Token) -> BindError:
     offset = context.definitions()[name][0]
     cycle = (
         cycle_through(context.definitions(), context.defining, name)
-        if context.unresolved(token).in_dfn and context.defining
+        if token.meaning.in_dfn and context.defining
         else None
     )
     if cycle is not None:
@@ -284,23 +286,11 @@ def _defined_below(context: BindContext, token: Token) -> BindError:
     return context.error(Code.E001, message, span, notes=("a statement sees only the names above it",))
 
 
-def is_member(context: BindContext, tokens: tuple[Token, ...], index: int) -> bool:
-    """Whether the name at `index` is the member in `module.name`."""
-    if index < 2 or tokens[index - 1].text != "." or tokens[index - 1].kind is not TokenKind.GLYPH:
-        return False
-    module = context.meaning(tokens[index - 2]) if tokens[index - 2].kind is TokenKind.NAME else None
-    return module is not None and module.name_class is NameClass.MODULE
-
-
-def bind_member(context: BindContext, tokens: tuple[Token, ...], index: int) -> BindItem:
-    """The item of `module.member`, the member at `index`; E001 for a name that the module lacks."""
-    module, member = tokens[index - 2], tokens[index]
-    span = context.span(module.start, member.end)
-    start, end, text = module.start, member.end, f"{module.text}.{member.text}"
-    qualifier, meaning = context.meaning(module), context.meaning(member)
-    assert qualifier is not None and qualifier.symbol is not None
-    name = (span, module.text, member.text, qualifier.symbol)
-    match None if meaning is None else meaning.name_class:
+def _member(context: BindContext, tokens: tuple[Token, ...], index: int) -> BindItem:
+    """The item of `module.member` at `index`; E001 for a name that the module lacks."""
+    _, start, end, text, (module, member), (symbol, name_class, _) = tokens[index]
+    name = (context.span(start, end), module.text, member.text, symbol)
+    match name_class:
         case NameClass.ARRAY:
             return BindItem(ItemKind.ARRAY, start, end, text, expressions.Member(*name), 1)
         case NameClass.FUNCTION:
@@ -309,15 +299,14 @@ def bind_member(context: BindContext, tokens: tuple[Token, ...], index: int) -> 
             return BindItem(ItemKind.OPERATOR, start, end, "monadic", expressions.OperatorMember(*name), 1)
         case NameClass.DYADIC_OPERATOR:
             return BindItem(ItemKind.OPERATOR, start, end, "dyadic", expressions.OperatorMember(*name), 1)
-    path = qualifier.symbol.path
-    exported = (context.modules(path) if context.modules is not None else None) or {}
-    classes = _classes_that_fit(context, (*tokens[: index - 2], *tokens[index:]), index - 2)
+    exported = (context.modules(symbol.path) if context.modules is not None else None) or {}
+    classes = _classes_that_fit(tokens, index)
     suggestion = nearest(member.text, [name for name, name_class in exported.items() if name_class in classes])
     message = f"module `{module.text}` has no `{member.text}`"
     if suggestion is None:
         raise context.error(Code.E001, message, context.span_of(member))
     message += f"; did you mean `{module.text}.{suggestion}`?"
-    if len(classes) > 1 and not _stands_alone((*tokens[: index - 2], *tokens[index:]), index - 2, exported[suggestion]):
+    if len(classes) > 1 and not _stands_alone(tokens, index, exported[suggestion]):
         note = f"`{module.text}.{suggestion}` is {_CLASS_NAMES[exported[suggestion]]}"
         raise context.error(Code.E001, message, context.span_of(member), notes=(note,))
     fixes = replacement(f"write `{suggestion}`", context.span_of(member), suggestion)
@@ -405,7 +394,7 @@ def checked_name(context: BindContext, token: Token) -> expressions.NameTarget:
     span, name = allowed_name(context, token)
     if name in ARGUMENTS:
         return expressions.NameTarget(span, name, Argument(name))
-    meaning = context.meaning(token)
+    meaning = meaning_of(token)
     if meaning is None or meaning.symbol is None:  # the resolver saw no assignment here
         raise context.error(Code.E010, f"`{name}` cannot be given a value here", span)
     return expressions.NameTarget(span, name, meaning.symbol)

@@ -1,7 +1,7 @@
 """Name resolution: finds the symbol of each name, for the binder and for editors, also in statements with errors.
 
 Scoping is lexical and expressions are evaluated from right to left, so the resolver walks the tokens in the order of evaluation
-and resolves each name to the symbol in scope there.  A name that is bound again gets another `Symbol`; `x[i]←v` and `x f← v`
+and gives each the symbol in scope there.  A name that is bound again gets another `Symbol`; `x[i]←v` and `x f← v`
 keep the old one.  A signature belongs to the next binding of its name.  Sizes in types have symbols too: those of a signature
 are local to it, those of inputs and annotations belong to the program.
 """
@@ -26,6 +26,7 @@ from .scopes import (
     Reference,
     ReferenceKind,
     ResolvedName,
+    ResolvedValue,
     UnresolvedName,
     class_of_value,
     function_start,
@@ -40,7 +41,8 @@ Tokens = tuple[Token, ...]
 
 
 class Resolver:
-    """Resolves the names of one statement into `context.resolution`.
+    """Resolves the names of one statement: returns its tokens with their meanings, and records symbols and references in
+    `context.resolution`.
 
     `previous` has the reusable symbols of the previous version of the text, by name: a name that is bound again as the same kind
     keeps its symbol."""
@@ -61,10 +63,6 @@ class Resolver:
         """The span of a range of the text that is being resolved."""
         return self.context.span(self.offset + start, self.offset + end)
 
-    def at(self, token: Token) -> int:
-        """The offset under which the binder looks a token up."""
-        return self.context.base + self.offset + token.start
-
     def record(self, symbol: Symbol, span: Span, access: ReferenceKind, member: str | None = None) -> None:
         if symbol.depth == 0 and access in (ReferenceKind.READ, ReferenceKind.CHANGE):
             self.added.uses[symbol] = None
@@ -82,8 +80,8 @@ class Resolver:
         self.added.symbols.append(symbol)
         return symbol
 
-    def create(self, scope: NameScope, token: Token, name_class: NameClass, kind: SymbolKind | None = None) -> Symbol:
-        """A new binding with its pending signatures attached; not yet in scope."""
+    def create(self, scope: NameScope, token: Token, name_class: NameClass, kind: SymbolKind | None = None) -> Token:
+        """The name of a new binding with its pending signatures attached; not yet in scope."""
         name, span = token.text, self.span(token)
         symbol = self.symbol(name, kind or KINDS[name_class], name_class, span, scope.depth)
         (scope.bound if scope.depth else self.added.bound).append(symbol)
@@ -92,14 +90,13 @@ class Resolver:
             symbol.declared = declared
             self.record(symbol, declared, ReferenceKind.DECLARE)
         self.record(symbol, span, ReferenceKind.BIND)
-        self.resolution.meanings[self.at(token)] = ResolvedName(symbol, name_class)
-        return symbol
+        return token._replace(meaning=ResolvedName(symbol, name_class))
 
-    def bind(self, scope: NameScope, token: Token, kind: SymbolKind | None = None) -> Symbol:
+    def bind(self, scope: NameScope, token: Token, kind: SymbolKind | None = None) -> Token:
         """Bind the name of an array and bring it into scope."""
-        symbol = self.create(scope, token, NameClass.ARRAY, kind)
-        self.enter(scope, symbol)
-        return symbol
+        name = self.create(scope, token, NameClass.ARRAY, kind)
+        self.enter(scope, name.meaning.symbol)
+        return name
 
     def enter(self, scope: NameScope, symbol: Symbol) -> None:
         """Bring a symbol into scope."""
@@ -109,32 +106,30 @@ class Resolver:
 
     # ------------------------------------------------------------------------------ expressions
 
-    def sequence(self, tokens: Tokens, scope: NameScope) -> None:
+    def sequence(self, tokens: Tokens, scope: NameScope) -> Tokens:
         """Resolve a sequence from right to left, in the order of evaluation."""
+        resolved: list[Token] = []  # right to left
         at = len(tokens) - 1
         while at >= 0:
             token = tokens[at]
             if token.kind is TokenKind.GETS and at > 0:
-                at = self.assignment(tokens, at, scope)
-            elif token.kind is TokenKind.NAME:
-                at = self.name(tokens, at, scope)
+                at = self.assignment(tokens, at, scope, resolved)
+            elif token.kind is TokenKind.NAME and is_member(scope, tokens, at):
+                resolved.append(self.member(tokens[at - 2], token, scope))
+                at -= 3
             else:
-                self.group(token, scope)
+                resolved.append(self.reference(token, scope) if token.kind is TokenKind.NAME else self.group(token, scope))
                 at -= 1
+        return tuple(resolved[::-1])
 
-    def name(self, tokens: Tokens, at: int, scope: NameScope) -> int:
-        """Resolve a name or a member; return the index of the token to its left."""
-        token = tokens[at]
-        if is_member(scope, tokens, at):
-            module = self.reference(tokens[at - 2], scope, token)
-            name_class = member_class(scope, self.context.modules, tokens[at - 2].text, token.text)
-            if name_class is not None:
-                self.resolution.meanings[self.at(token)] = ResolvedName(module, name_class)
-            return at - 3
-        self.reference(token, scope)
-        return at - 1
+    def member(self, module: Token, name: Token, scope: NameScope) -> Token:
+        """Resolve `module.name`, which becomes one token with the two as its items."""
+        qualifier = self.reference(module, scope, name).meaning.symbol
+        name_class = member_class(scope, self.context.modules, module.text, name.text)
+        meaning = ResolvedName(qualifier, name_class)
+        return Token(TokenKind.NAME, module.start, name.end, f"{module.text}.{name.text}", (module, name), meaning)
 
-    def reference(self, token: Token, scope: NameScope, member: Token | None = None) -> Symbol | None:
+    def reference(self, token: Token, scope: NameScope, member: Token | None = None) -> Token:
         """Resolve a name, or an argument of a dfn, that is read here."""
         name = token.text
         if name in ARGUMENTS:
@@ -146,105 +141,120 @@ class Resolver:
 
     def resolve_to(
         self, token: Token, meaning: ResolvedName | None, scope: NameScope, access: ReferenceKind, member: Token | None = None
-    ) -> Symbol | None:  # fmt: skip
-        """Record what a name stands for, and the reference."""
+    ) -> Token:  # fmt: skip
+        """The token with what its name stands for, after recording the reference."""
         if meaning is None:
             inner, new_names = scope.visible_symbols(self.resolution.top), len(self.resolution.new_names)
-            self.resolution.unresolved[self.at(token)] = UnresolvedName(scope.depth > 0, tuple(inner), new_names)
-            return None
-        self.resolution.meanings[self.at(token)] = meaning
+            return token._replace(meaning=UnresolvedName(scope.depth > 0, tuple(inner), new_names))
         symbol = meaning.symbol
         if symbol is not None and member is not None:
             self.record(symbol, self.span(member), access, member.text)
         if symbol is not None:
             self.record(symbol, self.span(token), access)
             scope.capture(symbol)
-        return symbol
+        return token._replace(meaning=meaning)
 
-    def group(self, token: Token, scope: NameScope) -> None:
+    def group(self, token: Token, scope: NameScope) -> Token:
         """Resolve the content of a group."""
         match token.kind:
             case TokenKind.BRACES:
-                self.dfn(token, scope)
+                return self.dfn(token, scope)
             case TokenKind.PARENTHESES | TokenKind.BRACKETS:
-                for part in reversed(split_at(token.items, TokenKind.SEPARATOR)):
-                    for axis in reversed(split_at(part, TokenKind.SEMICOLON)):
-                        self.sequence(axis, scope)
+                return token._replace(items=self.parts(token.items, TokenKind.SEPARATOR, scope))
+        return token
 
-    def dfn(self, token: Token, scope: NameScope) -> None:
-        """Resolve a dfn, which is a block with its own scope."""
+    def parts(self, tokens: Tokens, mark: TokenKind, scope: NameScope) -> Tokens:
+        """Resolve the sequences between separators, and in each those between semicolons, the last one first."""
+        resolved: list[Token] = []  # right to left
+        end = len(tokens)
+        for at in range(len(tokens) - 1, -2, -1):
+            if at < 0 or tokens[at].kind is mark:
+                part = tokens[at + 1 : end]
+                inside = mark is TokenKind.SEPARATOR
+                resolved += (self.parts(part, TokenKind.SEMICOLON, scope) if inside else self.sequence(part, scope))[::-1]
+                resolved += tokens[at : at + 1] if at >= 0 else ()
+                end = at
+        return tuple(resolved[::-1])
+
+    def dfn(self, token: Token, scope: NameScope) -> Token:
+        """Resolve a dfn, which is a block with its own scope: its meaning is what it captures.
+
+        The meaning of a user operator is the scope of its definition; its body is resolved at each application."""
         inner = scope.inner()
         if not scope.depth:
             inner.sizes = self.signed_sizes
-        if mentions(token.items, "⍺⍺") or mentions(token.items, "⍵⍵"):
-            operator_scope = self.resolution.operator_scopes[self.at(token)] = inner.restricted_to(names_in(token.items))
-            for symbol in operator_scope.symbols.values():
-                inner.capture(symbol)
+        is_operator = mentions(token.items, "⍺⍺") or mentions(token.items, "⍵⍵")
+        definition = inner.restricted_to(names_in(token.items)) if is_operator else None
+        for symbol in definition.symbols.values() if definition is not None else ():
+            inner.capture(symbol)
         self.added.blocks.append((self.span(token), inner))
-        self.body(token, inner)
-        self.resolution.captures[self.at(token)] = tuple(inner.captures)
+        items = self.body(token, inner)
         inner.parent = None
+        if definition is not None:
+            return token._replace(meaning=definition)
+        return token._replace(items=items, meaning=tuple(inner.captures))
 
-    def body(self, token: Token, scope: NameScope) -> None:
+    def body(self, token: Token, scope: NameScope) -> Tokens:
         """Resolve the statements of a dfn."""
-        for part in split_at(token.items, TokenKind.SEPARATOR):
+        resolved: list[Token] = []
+        marks = [item for item in token.items if item.kind is TokenKind.SEPARATOR]
+        for number, part in enumerate(split_at(token.items, TokenKind.SEPARATOR)):
+            resolved += marks[number - 1 : number] if number else ()
             colon = next((index for index, item in enumerate(part) if item.kind is TokenKind.COLON), None)
             if colon is None:
-                self.statement_of(part, scope)
+                resolved += self.statement_of(part, scope)
             else:
-                self.sequence(part[:colon], scope)
-                self.sequence(part[colon + 1 :], scope.branch())
+                resolved += self.sequence(part[:colon], scope)
+                resolved += (part[colon], *self.sequence(part[colon + 1 :], scope.branch()))
+        return tuple(resolved)
 
-    def statement_of(self, tokens: Tokens, scope: NameScope) -> None:
+    def statement_of(self, tokens: Tokens, scope: NameScope) -> Tokens:
         """Resolve `name ← value` (the name of a function is visible in its own dfn) or an expression."""
         name_class = NameClass.ARRAY
         if is_assignment(tokens) and tokens[0].kind is TokenKind.NAME and tokens[0].text not in RESERVED:
             name_class = class_of_value(scope, tokens[2:], self.context.modules)
         if name_class is NameClass.ARRAY or tokens[0].text in ARGUMENTS:
-            self.sequence(tokens, scope)
-            return
+            return self.sequence(tokens, scope)
         pending = self.resolution.pending.get(tokens[0].text) if scope is self.resolution.top else None
-        symbol = self.create(scope, tokens[0], name_class)
+        name = self.create(scope, tokens[0], name_class)
+        symbol: Symbol = name.meaning.symbol
         outer, scope.defining = scope.defining, symbol
         self.signed_sizes = {} if pending is None else pending.sizes
-        self.sequence(tokens[2:], scope)
+        value = self.sequence(tokens[2:], scope)
         self.signed_sizes = {}
         scope.defining = outer
         self.enter(scope, symbol)
+        return (name, tokens[1], *value)
 
     # ------------------------------------------------------------------------------ assignment
 
-    def assignment(self, tokens: Tokens, at: int, scope: NameScope) -> int:
-        """Resolve the target left of the `←` at `at`; return the index of the token to its left."""
+    def assignment(self, tokens: Tokens, at: int, scope: NameScope, resolved: list[Token]) -> int:
+        """Resolve the `←` at `at`, whose items become the function of `x f← v`, and its target; return the index of the token to
+        the left of these."""
         first = function_start(scope, tokens, at)
-        self.resolution.starts[self.at(tokens[at])] = at - first
-        if first > 1 and tokens[first - 1].kind is TokenKind.BRACKETS and tokens[first - 2].kind is TokenKind.NAME:
-            self.sequence(tokens[first:at], scope)
-            self.group(tokens[first - 1], scope)
-            self.replaced_name(tokens[first - 2], scope)
-            return first - 3
-        if 0 < first < at and tokens[first - 1].kind is TokenKind.NAME:
-            self.sequence(tokens[first:at], scope)
-            self.replaced_name(tokens[first - 1], scope)
-            return first - 2
-        self.target(tokens[at - 1], scope)
-        return at - 2
+        left = tokens[first - 1] if first else None
+        if left is None or not (left.kind is TokenKind.BRACKETS or (left.kind is TokenKind.NAME and first < at)):
+            resolved += (tokens[at], self.target(tokens[at - 1], scope))
+            return at - 2
+        resolved.append(tokens[at]._replace(items=self.sequence(tokens[first:at], scope)))
+        if left.kind is TokenKind.BRACKETS:
+            resolved.append(self.group(left, scope))
+            first -= 1
+        if not first or tokens[first - 1].kind is not TokenKind.NAME:
+            return first - 1
+        name = tokens[first - 1]
+        changed = name.text not in ARGUMENTS
+        resolved.append(
+            self.resolve_to(name, scope.find(name.text), scope, ReferenceKind.CHANGE) if changed else self.reference(name, scope)
+        )
+        return first - 2
 
-    def replaced_name(self, token: Token, scope: NameScope) -> None:
-        """Resolve the x of `x[i]←v` or `x f← v`."""
-        if token.text in ARGUMENTS:
-            self.reference(token, scope)
-        else:
-            self.resolve_to(token, scope.find(token.text), scope, ReferenceKind.CHANGE)
-
-    def target(self, token: Token, scope: NameScope) -> None:
+    def target(self, token: Token, scope: NameScope) -> Token:
         if token.kind is TokenKind.NAME and token.text not in RESERVED and token.text not in ARGUMENTS:
-            self.bind(scope, token)
-        elif token.kind is TokenKind.PARENTHESES:
-            for item in token.items:
-                self.target(item, scope)
-        else:
-            self.group(token, scope)
+            return self.bind(scope, token)
+        if token.kind is TokenKind.PARENTHESES:
+            return token._replace(items=tuple([self.target(item, scope) for item in token.items]))
+        return self.group(token, scope)
 
 
 # ---------------------------------------------------------------------------------------------------- declarations
@@ -259,13 +269,14 @@ _SCHEDULED = re.compile(rf"{COMMENT}|(?<![\w∆]){NAME}{WORD_END}(?!\s*\{{)")
 _CLASSES = frozenset({"num", "real", "int", "ord"})
 
 
-def resolve_declaration(resolver: Resolver, text: str) -> None:
-    """Resolve the names of one declaration other than `schedule`."""
+def resolve_declaration(resolver: Resolver, text: str) -> ResolvedValue:
+    """Resolve the names of one declaration other than `schedule`; returns its value."""
     word = keyword_of(text)
     if word == "use":
         _resolve_use(resolver, text, len(word))
     elif word != "schedule":
-        _resolve_named(resolver, text, len(word), word)
+        return _resolve_named(resolver, text, len(word), word)
+    return ResolvedValue()
 
 
 def _token(match: re.Match[str]) -> Token:
@@ -282,16 +293,16 @@ def _resolve_use(resolver: Resolver, text: str, start: int) -> None:
         if word is None:
             return
         name, file = _token(word), word.group()
-    symbol = resolver.create(resolver.resolution.top, name, NameClass.MODULE)
+    symbol: Symbol = resolver.create(resolver.resolution.top, name, NameClass.MODULE).meaning.symbol
     symbol.path = file
     resolver.enter(resolver.resolution.top, symbol)
 
 
-def _resolve_named(resolver: Resolver, text: str, start: int, keyword: str) -> None:
+def _resolve_named(resolver: Resolver, text: str, start: int, keyword: str) -> ResolvedValue:
     word = _WORD.search(text, start)
     if word is None:
-        return
-    name = _token(word)
+        return ResolvedValue()
+    name, resolved = _token(word), ResolvedValue()
     gets, where = _value_and_facts(text, name.end)
     if keyword == "output":
         where = None  # its value may hold the word; an output has no facts
@@ -304,14 +315,12 @@ def _resolve_named(resolver: Resolver, text: str, start: int, keyword: str) -> N
         value = read(text[gets + 1 : where if where is not None and where > gets else len(text)]).tokens
         resolver.offset += gets + 1
         if keyword:
-            resolver.sequence(value, top)
+            tokens = resolver.sequence(value, top)
         else:
-            assignment = [
-                token._replace(start=token.start - gets - 1, end=token.end - gets - 1)
-                for token in (name, Token(TokenKind.GETS, gets, gets + 1, "←"))
-            ]
-            resolver.statement_of((*assignment, *value), top)
+            assigned = Token(TokenKind.NAME, name.start - gets - 1, name.end - gets - 1, name.text)
+            tokens = resolver.statement_of((assigned, Token(TokenKind.GETS, -1, 0, "←"), *value), top)
         resolver.offset -= gets + 1
+        resolved = ResolvedValue(gets + 1, tokens)
     if keyword == "input":
         resolver.bind(top, name, SymbolKind.INPUT)
     elif keyword == "param":
@@ -319,7 +328,7 @@ def _resolve_named(resolver: Resolver, text: str, start: int, keyword: str) -> N
     elif keyword and gets is not None:
         resolver.bind(top, name)
     elif keyword:
-        resolver.reference(name, top)
+        resolved = ResolvedValue(0, (resolver.reference(name, top),))
     elif gets is None:
         known = resolver.resolution.pending.get(name.text)
         spans = (*(() if known is None else known.spans), resolver.span(name))
@@ -328,6 +337,7 @@ def _resolve_named(resolver: Resolver, text: str, start: int, keyword: str) -> N
         _resolve_sizes(resolver, text, name.end, type_end, local, values=keyword != "input")
     if where is not None:
         _resolve_sizes(resolver, text, where, len(text), local, values=True)
+    return resolved
 
 
 def _value_and_facts(text: str, start: int) -> tuple[int | None, int | None]:
@@ -345,7 +355,7 @@ def _resolve_sizes(resolver: Resolver, text: str, start: int, end: int, local: d
     """Resolve the sizes and element variables in a range; `local` holds those of a signature, `values`: integers may be sizes."""
     resolver.offset += start
     for name, kind in _sizes_in(text[start:end]):
-        _resolve_size(resolver, name, kind, local, values=values and local is None)
+        _resolve_size(resolver, name, kind, local, values=values)
     resolver.offset -= start
 
 
@@ -366,11 +376,10 @@ def _sizes_in(text: str) -> tuple[tuple[Token, SymbolKind], ...]:
 
 
 def _resolve_size(resolver: Resolver, name: Token, kind: SymbolKind, local: dict[str, Symbol] | None, *, values: bool) -> None:
-    value = resolver.resolution.top.symbols.get(name.text)
+    value = resolver.resolution.value_in_size(name.text, in_signature=local is not None)
     known = resolver.resolution.sizes if local is None else local
     span = resolver.span(name)
-    is_value = values and name.text not in known and value is not None and value.name_class is NameClass.ARRAY
-    if value is not None and (is_value or value.kind is SymbolKind.PARAM):
+    if value is not None and (values or value.kind is SymbolKind.PARAM):
         resolver.resolve_to(name, ResolvedName(value, value.name_class), resolver.resolution.top, ReferenceKind.READ)
     elif name.text in known:
         resolver.record(known[name.text], span, ReferenceKind.READ)

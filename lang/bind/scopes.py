@@ -70,6 +70,13 @@ class UnresolvedName(NamedTuple):
     new_names: int
 
 
+class ResolvedValue(NamedTuple):
+    """The resolved tokens of the value of a declaration, and the offset in its text that they count from."""
+
+    offset: int = 0
+    tokens: tuple[Token, ...] = ()
+
+
 @dataclass(slots=True, eq=False)
 class NameScope:
     """Names bound so far in one block: the file, or the body of a dfn.
@@ -174,34 +181,30 @@ class Resolution:
     """What the names of a text stand for, as far as it has been read.
 
     `top` is the scope of the file, `sizes` are the size variables of inputs and annotations, `pending` the signatures whose
-    binding is still to come, `added` has one entry for each statement.
-
-    The other fields describe the current statement.  `new_names` are the top-level names that it binds for the first time.  By
-    offset in the text: `meanings` and `unresolved` of names; `starts`, for a `←`, how many tokens to its left the function of
-    `x f← v` starts; for the opening brace of a dfn its `captures`, for that of a user operator its scope (`operator_scopes`).
+    binding is still to come, `added` has one entry for each statement; `new_names` are the top-level names that the current one
+    binds for the first time.
     """
 
     top: NameScope = field(default_factory=NameScope)
     sizes: dict[str, Symbol] = field(default_factory=dict)
     pending: dict[str, PendingSignature] = field(default_factory=dict)
     added: list[StatementNames] = field(default_factory=list)
-    meanings: dict[int, ResolvedName] = field(default_factory=dict)
-    unresolved: dict[int, UnresolvedName] = field(default_factory=dict)
-    starts: dict[int, int] = field(default_factory=dict)
-    operator_scopes: dict[int, NameScope] = field(default_factory=dict)
-    captures: dict[int, tuple[Symbol, ...]] = field(default_factory=dict)
     new_names: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.top.sizes = self.sizes
 
     def begin_statement(self) -> StatementNames:
-        """Clear what describes the previous statement and add an entry for the next one."""
-        for table in (self.meanings, self.unresolved, self.starts, self.operator_scopes, self.captures):
-            table.clear()
+        """Add an entry for the next statement."""
         self.new_names.clear()
         self.added.append(StatementNames())
         return self.added[-1]
+
+    def value_in_size(self, name: str, *, in_signature: bool) -> Symbol | None:
+        """The symbol of an integer that a size in a type names; None for a size variable."""
+        value = self.top.symbols.get(name)
+        is_integer = value is not None and value.name_class is NameClass.ARRAY and name not in self.sizes and not in_signature
+        return value if value is not None and (is_integer or value.kind is SymbolKind.PARAM) else None
 
     def index(self, glyphs: GlyphText, raw_statements: tuple[RawStatement, ...]) -> SymbolIndex:
         """The symbol index of the whole text."""
@@ -282,7 +285,7 @@ def member_class(scope: NameScope, modules: ModuleNames | None, module: str, nam
 
 def is_assignment(tokens: Tokens) -> bool:
     """Whether a statement has the form `name ← …`, `_ ← …` or `(names) ← …`."""
-    if len(tokens) < 2 or tokens[1].kind is not TokenKind.GETS:
+    if len(tokens) < 2 or tokens[1].kind is not TokenKind.GETS or tokens[1].items:
         return False
     return tokens[0].kind is not TokenKind.QUAD or tokens[0].text != "⎕"
 
@@ -458,14 +461,6 @@ class BindContext:
             return AnchoredSpan(self.anchor, ahead + start, ahead + end)
         return self.glyphs.span(self.base + start, self.base + end)
 
-    def meaning(self, token: Token) -> ResolvedName | None:
-        """What the name at a token stands for; None if it is not in scope there."""
-        return self.resolution.meanings.get(self.base + token.start)
-
-    def unresolved(self, token: Token) -> UnresolvedName:
-        """The facts about the name at a token that is not in scope there."""
-        return self.resolution.unresolved[self.base + token.start]
-
     def span_of(self, item: BindItem | Token) -> Span:
         return self.span(item.start, item.end)
 
@@ -479,6 +474,11 @@ class BindContext:
         labels: tuple[Label, ...] = (), notes: tuple[str, ...] = (), fixes: tuple[Fix, ...] = (),
     ) -> BindError:  # fmt: skip
         return BindError(Diagnostic(code, message, span, labels=labels, notes=notes, fixes=fixes))
+
+
+def meaning_of(token: Token) -> ResolvedName | None:
+    """What the name of a resolved token stands for; None if it is not in scope there."""
+    return token.meaning if isinstance(token.meaning, ResolvedName) else None
 
 
 BraceBinder: TypeAlias = Callable[[BindContext, Token], BindItem]

@@ -24,6 +24,7 @@ from ..bind.scopes import (
     ModuleNames,
     PendingSignature,
     Resolution,
+    ResolvedValue,
     StatementNames,
     SymbolIndex,
     is_assignment,
@@ -299,11 +300,11 @@ def _read(context: BindContext, raw: RawStatement, previous: dict[str, list[Symb
     """Resolve the names of a statement and bind it; None after its diagnostics were added."""
     resolution = context.resolution
     added_before = len(resolution.added)
-    _resolve(context, raw, previous)
+    resolved = _resolve(context, raw, previous)
     try:
         if _misspelt(context.glyphs, raw):
             raise BindError(None)
-        return _statement(context, raw)
+        return _statement(context, raw, resolved)
     except BindError as error:
         if error.diagnostic is not None:
             context.diagnostics.append(error.diagnostic)
@@ -312,20 +313,22 @@ def _read(context: BindContext, raw: RawStatement, previous: dict[str, list[Symb
     return None
 
 
-def _resolve(context: BindContext, raw: RawStatement, previous: dict[str, list[Symbol]]) -> None:
-    """Resolve the names of a statement.  If its brackets do not match, each of its lines that starts at the margin is taken as a
-    statement."""
-    base, text = raw.start, raw.text
+def _resolve(context: BindContext, raw: RawStatement, previous: dict[str, list[Symbol]]) -> ResolvedValue:
+    """Resolve the names of a statement: its tokens, or those of the value of a declaration.
+
+    If its brackets do not match, each of its lines that starts at the margin is taken as a statement."""
+    base, text, resolved = raw.start, raw.text, ResolvedValue()
     ends = [] if raw.error is None else [match.end() for match in MARGIN.finditer(text)]
     for start, end in pairwise((0, *ends, len(text))):
         part = text[start:end].rstrip()
         context.base = base + start
         resolver = Resolver(context, context.span(0, len(part)), previous)
         if is_declaration(part):
-            resolve_declaration(resolver, part)
+            resolved = resolve_declaration(resolver, part)
         else:
-            resolver.statement_of(read(part).tokens, context.resolution.top)
+            resolved = ResolvedValue(0, resolver.statement_of(read(part).tokens, context.resolution.top))
     context.base = base
+    return resolved
 
 
 def index_origin(text: str) -> int | None:
@@ -342,13 +345,14 @@ def _misspelt(glyphs: GlyphText, raw: RawStatement) -> bool:
     return any(line.start <= diagnostic.span.start < line.end for diagnostic in glyphs.diagnostics)
 
 
-def _statement(context: BindContext, raw: RawStatement) -> program_tree.Statement:
+def _statement(context: BindContext, raw: RawStatement, resolved: ResolvedValue) -> program_tree.Statement:
     context.defining = _bound_name(raw.text) or ""
     if raw.error is not None:
         raise BindError(raw.error)
     if is_declaration(raw.text):
-        return bind_declaration(context, raw.text)
-    tokens = read_statement(context, raw.text)
+        return bind_declaration(context, raw.text, resolved)
+    read_statement(context, raw.text)
+    tokens = resolved.tokens
     if tokens[0].kind is TokenKind.COLON:
         raise control_structure_error(context, tokens)
     if is_assignment(tokens):

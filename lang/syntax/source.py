@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..support.caches import cached_by_text
 from ..support.records import dataclass, field
@@ -199,13 +199,16 @@ def ensure_recursion_headroom() -> None:
 # unchanged statement are reused wherever it moves.  `Token` is a named tuple, not a dataclass, since there is one for every word.
 
 class Token(NamedTuple):
-    """A lexeme, or a bracketed group, whose `text` is the opening bracket and whose `items` are its tokens."""
+    """A lexeme, or a bracketed group, whose `text` is the opening bracket and whose `items` are its tokens.
+
+    `meaning` is what name resolution adds (`bind.resolver`)."""
 
     kind: TokenKind
     start: int
     end: int
     text: str
     items: tuple[Token, ...] = ()
+    meaning: Any = None
 
 
 class TokenizedStatement(NamedTuple):
