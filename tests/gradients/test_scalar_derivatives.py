@@ -196,6 +196,25 @@ def test_products_are_masked_only_where_an_item_that_is_not_finite_may_be_hidden
 
 
 @pytest.mark.parametrize(
+    ("text", "x", "slope"),
+    [
+        ("(a b)←{(a b)←⍵ ⋄ (a+b ⋄ √b-1)}⍣3⊢(0×⍵ ⋄ ⍵) ⋄ a", 5.0, 1.375),  # nobody reads the last root, of 0
+        ("(a b)←{(a b)←⍵ ⋄ (a+b ⋄ √b-1)}⍣(10 ⋄ {(a b)←⍵ ⋄ a≥8})⊢(0×⍵ ⋄ ⍵) ⋄ a", 5.0, 1.375),
+        ("{√((⍺=0)∨⍵>0.5)¿(⍵ ⋄ 1.)}⍣(⍳2)⊢⍵", 0.0, 0.0),  # the second iteration does not select the root of the first
+        ("{(⍵>0)¿(√⍵ ⋄ ⍵)}⍣3⊢⍵", 0.0, 1.0),
+    ],
+)
+def test_what_iterations_do_not_select_makes_no_nan(text: str, x: float, slope: float) -> None:
+    assert rho.grad(f"{{{text}}}")(np.array(x)) == slope
+
+
+def test_loops_without_choices_mask_nothing() -> None:
+    text = "(s t)←{(s t)←⍵ ⋄ s←7○(⍺×w[0;])+s×w[1;] ⋄ (s ⋄ t+s+.×s÷1+t)}⍣x⊢(x[0] ⋄ 1.) ⋄ t"
+    core = checked(f"input x : f64[4 3]\ninput v : f64[2 3]\noutput g ← {{w←⍵ ⋄ {text}}} ∂ v")
+    assert core is not None and "'select'" not in repr(core.block)
+
+
+@pytest.mark.parametrize(
     ("text", "x", "slopes"),
     [
         ("M←3 2⍴1 2 3 4 0 0÷1 1 1 1 0 0 ⋄ +/(1 1 0/M+.×⍵)*2", [1.0, 2.0], [76.0, 108.0]),

@@ -44,7 +44,7 @@ def gradient(ctx: Context, derived: DerivedFunction, left: Value | None, right: 
     try:
         wanted = [x.value for x in arguments]
         hidden = Hidden.NOTHING if left is None else Hidden.VALUES
-        parts, _ = cotangents_of(builder, span, ops, activity, [(y.value, seed.value)], wanted, RULES, hidden, {})
+        parts, _ = cotangents_of(builder, span, ops, activity, [(y.value, seed.value, hidden)], wanted, RULES, {})
         terms = Terms(builder, span)
         values = [terms.zeros_like(x.value) if part is None else part for x, part in zip(arguments, parts, strict=True)]
     except NotDifferentiable as refusal:

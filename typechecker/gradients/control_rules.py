@@ -53,20 +53,22 @@ def _plain(type: ArrayType) -> ArrayType:
 
 def _block_adjoint(
     r: ReversePass, block: Block, params: Mapping[ValueId, ValueId], sizes: Mapping[SizeVariable, Size],
-    cotangents: Sequence[ValueId | None], wanted: Sequence[ValueId], hidden: Hidden, *, sums: Mapping[ValueId, ValueId] = _NONE,
-    gathers: Gathers = _NO_GATHERS,
+    cotangents: Sequence[ValueId | None], wanted: Sequence[ValueId], hidden: Sequence[Hidden], *,
+    sums: Mapping[ValueId, ValueId] = _NONE, gathers: Gathers = _NO_GATHERS,
 ) -> tuple[list[ValueId | None], list[Hidden]]:  # fmt: skip
     """Emit a block's ops once more, on other params, and its adjoint: the cotangents of `wanted`, params or outer values.
 
+    `hidden`: by zeros of the cotangents of the results.
     `sums`: cotangents of outer values that those of the block are added to.  `gathers`: as of `ReversePass`."""
     cloner = Cloner(r.builder, r.span, params, sizes)
     ops = cloner.ops(block.ops)
     values = [cloner.value(value) for value in wanted]
     activity = Activity(r.builder, values)
     activity.extend(ops)
-    seeds = [*sums.items()]
-    seeds += [(cloner.value(value), g) for value, g in zip(block.results, cotangents, strict=True) if g is not None]
-    return cotangents_of(r.builder, r.span, ops, activity, seeds, values, r.rules, hidden, gathers)
+    seeds = [(value, g, Hidden.VALUES) for value, g in sums.items()]
+    results = zip(block.results, cotangents, hidden, strict=True)
+    seeds += [(cloner.value(value), g, by_zeros) for value, g, by_zeros in results if g is not None]
+    return cotangents_of(r.builder, r.span, ops, activity, seeds, values, r.rules, gathers)
 
 
 def _without_dead_ops(block: Block) -> Block:
@@ -91,7 +93,7 @@ def _operands(r: ReversePass, values: Sequence[ValueId]) -> list[Operand]:
 # ---------------------------------------------------------------------------------------------------- maps
 
 def _map(r: ReversePass, op: MapCells) -> None:
-    t, builder, hidden = r.terms, r.builder, r.terms.hidden
+    t, builder = r.terms, r.builder
     given = [number for number, result in enumerate(op.results) if result in r.cotangents and r.is_active(result)]
     active = [number for number, arg in enumerate(op.args) if r.is_active(arg)]
     outer = _active_captures(r, op.body)
@@ -105,7 +107,7 @@ def _map(r: ReversePass, op: MapCells) -> None:
         of_results[number] = param.value
     wanted = [*[op.body.params[i] for i in active], *outer]
     gathers: dict[ValueId, list[Cell]] = {value: [] for value in outer}
-    parts, selected = _block_adjoint(r, op.body, inner, {}, of_results, wanted, hidden, gathers=gathers)
+    parts, selected = _block_adjoint(r, op.body, inner, {}, of_results, wanted, _hidden(r, op.results), gathers=gathers)
     present = [number for number, part in enumerate(parts) if part is not None]
     gathered = [cell for cells in gathers.values() for cell in cells]
     added = [part for part in parts if part is not None] + [value for gather, g, _ in gathered for value in (g, gather.indices)]
@@ -127,6 +129,10 @@ def _map(r: ReversePass, op: MapCells) -> None:
         if gather.indices in values and op.frames[number := values.index(gather.indices)] == depth:
             indices = op.args[number]
         _gathered(r, gather, items, indices, depth, hidden)
+
+
+def _hidden(r: ReversePass, results: Sequence[ValueId]) -> list[Hidden]:
+    return [r.hidden_by((result,)) for result in results]
 
 
 def _gathered(r: ReversePass, op: Gather, items: ValueId, indices: ValueId, depth: int, hidden: Hidden) -> None:
@@ -187,7 +193,17 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
     wanted = [*[states[i] for i in active], *[body.params[i] for i in cells], *outer]
     sizes = {} if op.index is None else {op.index: at}
     sums = dict(zip(outer, of_states[len(active) + len(cells) :], strict=True))
-    parts, _ = _block_adjoint(r, body, inner, sizes, of_results, wanted, Hidden.VALUES, sums=sums)
+    unread = [value not in r.cotangents for value in op.results]
+    hidden = [Hidden.VALUES if is_unread else one for is_unread, one in zip(unread, _hidden(r, op.results), strict=True)]
+    start, recomputed = builder.mark(), len(builder.recomputed)
+    while True:  # until zeros hide no more after an iteration than before it
+        parts, by_parts = _block_adjoint(r, body, inner, sizes, of_results, wanted, hidden, sums=sums)
+        more = [i for i, part, one in zip(active, parts, by_parts, strict=False) if part is not None and one > hidden[i]]
+        if not more:
+            break
+        builder.rollback(start)
+        del builder.recomputed[recomputed:]
+        hidden = [Hidden.VALUES if i in more else one for i, one in enumerate(hidden)]
     result: list[ValueId] = []
     for number, part in enumerate(parts):
         state = of_states[number]
@@ -223,8 +239,10 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
     )
     for value, total in zip(outer, results[len(active) + len(cells) :], strict=True):
         r.replace(value, total.value, Hidden.VALUES)
-    for target, total in zip([*[op.initial[i] for i in active], *[op.cells[i] for i in cells]], results, strict=False):
-        r.add(target, total.value, Hidden.VALUES)
+    for i, total in zip(active, results, strict=False):
+        r.add(op.initial[i], total.value, hidden[i])
+    for i, total, one in zip(cells, results[len(active) :], by_parts[len(active) :], strict=False):
+        r.add(op.cells[i], total.value, one)
 
 
 _MANY_BYTES: Final = 1 << 26
@@ -391,8 +409,7 @@ def _as_loop(r: ReversePass, emit: Callable[[], Sequence[ValueId]], results: Seq
     values: list[ValueId] = []
     ops = r.emitted(lambda: values.extend(emit()))
     r.activity.extend(ops)
-    hidden = r.terms.hidden
-    for value, cotangent in zip(values, cotangents, strict=True):
+    for value, cotangent, hidden in zip(values, cotangents, _hidden(r, results), strict=True):
         r.add(value, cotangent, hidden)
     r.run(ops)
 
@@ -483,7 +500,7 @@ def scan_by_fold(r: ReversePass, op: Scan, cotangent: ValueId) -> None:
 # ---------------------------------------------------------------------------------------------------- branches
 
 def _branch(r: ReversePass, op: CoreBranch) -> None:
-    t, builder, hidden = r.terms, r.builder, r.terms.hidden
+    t, builder = r.terms, r.builder
     outer = _active_captures(r, op.then, op.otherwise)
     for arm in (op.then, op.otherwise):  # results that an arm takes from outside
         outer += [value for value in arm.results if r.is_active(value) and value not in outer and not _defines(arm, value)]
@@ -495,7 +512,7 @@ def _branch(r: ReversePass, op: CoreBranch) -> None:
         builder.open_block((), r.span)
         scopes.append(builder.open_arm(stated(builder, op.condition, holds=arm is op.then)))
         seeds = [_fitted(r, r.cotangents.get(result), value) for result, value in zip(op.results, arm.results, strict=True)]
-        parts, _ = _block_adjoint(r, arm, {}, {}, seeds, outer, hidden)
+        parts, _ = _block_adjoint(r, arm, {}, {}, seeds, outer, _hidden(r, op.results))
         values = [part if part is not None else t.zeros_like(value) for part, value in zip(parts, outer, strict=True)]
         builder.close_scope()
         arms.append(builder.close_block(_operands(r, values)))

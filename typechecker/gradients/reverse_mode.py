@@ -220,15 +220,16 @@ class ReversePass:
 
 
 def cotangents_of(
-    builder: Builder, span: Span, ops: Sequence[Op], activity: Activity, seeds: Sequence[tuple[ValueId, ValueId]],
-    wanted: Sequence[ValueId], rules: Rules, hidden: Hidden, gathers: Gathers,
+    builder: Builder, span: Span, ops: Sequence[Op], activity: Activity,
+    seeds: Sequence[tuple[ValueId, ValueId, Hidden]], wanted: Sequence[ValueId], rules: Rules, gathers: Gathers,
 ) -> tuple[list[ValueId | None], list[Hidden]]:  # fmt: skip
-    """The cotangents of `wanted`, from `seeds`: (value, its cotangent); None is 0; and what zeros of each may hide.
+    """The cotangents of `wanted`, and what zeros of each may hide, from `seeds`: (value, its cotangent, what zeros of that may
+    hide); None is 0.
 
     The ops have been emitted and define, from the wanted values and others, the values that have seeds."""
     reverse = ReversePass(builder, span, activity, rules, gathers)
-    for value, cotangent in seeds:
-        reverse.add(value, cotangent, hidden)
+    for seed in seeds:
+        reverse.add(*seed)
     reverse.run(ops)
     reverse.settle(wanted)
     return [reverse.cotangents.get(value) for value in wanted], [reverse.hidden_by((value,)) for value in wanted]
