@@ -144,7 +144,7 @@ _PUBLIC = (
 )  # fmt: skip
 
 _INTERNAL = {
-    *[("Session", name) for name in ("checker", "load", "run", "folder_of", "memory_limit", "require_memory")],
+    *[("Session", name) for name in ("checker", "load", "run", "interpret", "folder_of", "memory_limit", "require_memory")],
     ("Checked", "require"),
 }
 """Public methods that only Rho's commands use."""
