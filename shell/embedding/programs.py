@@ -37,6 +37,7 @@ from ..execution.loading import InputFile, common_widths, find_inputs, pad_text_
 from ..execution.modules import MissingSizes, bind_known_sizes, header_reader, sizes_of, with_only_inputs
 from ..execution.outcome import outcome_of
 from ..execution.params import param_values_of
+from ..execution.run_request import RunRequest
 from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 from ..execution.stored_plans import cores, read_plan
 from ..pipeline import Session
@@ -619,7 +620,8 @@ class Program:
         resident = {name: value for name, value in values.items() if isinstance(value, ResidentArray)}
         is_local = given is None and cluster is None
         moved = frozenset([name for name, one in resident.items() if one._is_moved and self._may_write(name, one) and is_local])
-        bound, cpu_plan = self._cached_plan(shapes, params, moved)
+        from_files = cluster is not None and bool(absent) and not arrays and not keep
+        bound, cpu_plan = self._cached_plan(shapes, params, moved, may_stream=from_files)
         if given is not None:
             cpu_plan = self._checked_plan(given, bound)
         has_cards = given is not None and not given.simulate and any(one.backend != "cpu" for one in cpu_plan.devices)
@@ -635,7 +637,9 @@ class Program:
                 self._check_values(entry, arrays[entry.name], bound.sizes)
         left_alone = [name for name, one in resident.items() if one._is_moved and one._leaves(arrays[name])]
         arrays |= {name: MovedArray([arrays.pop(name)]) for name in left_alone if name in moved}
-        if cluster is not None:
+        if cluster is not None and from_files and self._is_too_large(cluster.connection, cpu_plan):
+            results = self._run_in_tiles(cluster.connection, params)
+        elif cluster is not None:
             results = self._run_on_cluster(cluster.connection, bound, arrays, files)
         else:
             simulated = given is not None and given.simulate
@@ -677,19 +681,36 @@ class Program:
     # ------------------------------------------------------------------------------------------------
 
     def _cached_plan(
-        self, shapes: Mapping[str, tuple[int, ...]], params: Mapping[str, int], moved: frozenset[str]
+        self, shapes: Mapping[str, tuple[int, ...]], params: Mapping[str, int], moved: frozenset[str], *, may_stream: bool = False
     ) -> tuple[Any, Any]:  # fmt: skip
-        """The program with its sizes bound and guards checked, and its plan; cached, since `execute` prepares each once."""
-        key = (tuple(sorted(shapes.items())), tuple(sorted(params.items())), moved)
+        """The program with its sizes bound and guards checked, and its plan; cached, since `execute` prepares each once.
+
+        `may_stream`: what takes too much memory is not refused, as it runs in tiles."""
+        key = (tuple(sorted(shapes.items())), tuple(sorted(params.items())), moved, may_stream)
         planned = self._plans.get(key)
         if planned is None:
             bound = bind_shapes(self._core, shapes, params)
             planned = bound, plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS, moved=moved)
-            self._session.require_memory(planned[1], self._core, bound, self._checked.sources, self._checked.source)
+            if not may_stream:
+                self._session.require_memory(planned[1], self._core, bound, self._checked.sources, self._checked.source)
             while len(self._plans) >= MOST_PLANS:
                 self._plans.pop(next(iter(self._plans)), None)
             self._plans[key] = planned
         return planned
+
+    def _is_too_large(self, connection: ClusterConnection, cpu_plan: Any) -> bool:
+        """Does a program take more memory than the session allows, or than all devices of the cluster have?"""
+        from ..execution.admission_control import exceeded_memory
+        from ..execution.clusters import fleet_memory
+
+        limit = self._session.memory_limit or fleet_memory(connection)
+        return limit is not None and exceeded_memory(cpu_plan, limit) is not None
+
+    def _run_in_tiles(self, connection: ClusterConnection, params: Mapping[str, int]) -> Any:
+        """Run from files, in tiles on home and the workers.  Refused: it does not fit in tiles, or its outputs are too large."""
+        request = RunRequest(params={name: str(number) for name, number in params.items()})
+        loaded = self._session.load(self._checked, request, scheduling=Scheduling(PlanPurpose.RUN, cluster=connection))
+        return loaded.run.results(loaded, None)
 
     def _run_on_cluster(
         self, connection: ClusterConnection, bound: Any, arrays: Mapping[str, Any], files: Mapping[str, InputFile]

@@ -101,6 +101,33 @@ def test_programs_that_stream_have_the_bits_of_one_device(
     assert same_bits(results(planned), results(loaded(case.text, cases, case.limit)))
 
 
+KEYED = "input x : f64[n] where n ≥ 8\ninput k : idx<9>[n]\n9 {} (k ⋄ {})"
+
+
+@pytest.mark.parametrize("text", ["+⌸", "×⌸", "∨⌸"])
+def test_tables_by_key_that_are_exact_in_any_order_are_joined(text: str, folder: Path, clusters: dict[int, rho.Cluster]) -> None:
+    items = {"+⌸": "k×⌊x×1e6", "×⌸": "1+2×⌊x×9", "∨⌸": "x>0.5"}[text]
+    source = KEYED.format(text, items)
+    planned = dealt(source, folder, LIMIT, clusters[2])
+    assert {len(step.shares) for step in passes_of(planned.plan)} == {3}
+    assert same_bits(results(planned), results(loaded(source, folder, LIMIT)))
+    rounded = dealt(KEYED.format("+⌸", "x"), folder, LIMIT, clusters[2])
+    assert [step.undivided for step in passes_of(rounded.plan)] == ["each tile continues from the one before"]
+
+
+def test_a_program_of_python_runs_in_tiles(folder: Path, clusters: dict[int, rho.Cluster], tmp_path: Path) -> None:
+    """From its files, where it takes more than the session allows; what is given as an array does not stream."""
+    script = tmp_path / "sum.rho"
+    script.write_text(f'param f ← 2\ninput x : f64[n] ← "{folder / "x.npy"}"\noutput s ← +/f×x\n⌈/¯∞,2↑x\n', encoding="utf-8")
+    wanted, few = rho.load(script).run(f=3), rho.load(script, rho.Session(max_memory=LIMIT))
+    got = few.run(cluster=clusters[2], f=3)
+    assert got["s"].tobytes() == wanted["s"].tobytes() and got.printed == wanted.printed
+    for given in ({}, {"cluster": clusters[2], "x": np.load(folder / "x.npy")}):
+        with pytest.raises(rho.Refused) as refused:
+            few.run(**given)
+        assert refused.value.diagnostics[0].code == "E702"
+
+
 SUM = "input x : f64[n] where n ≥ 8\ninput k : idx<9>[n]\nz ← x×2\noutput z\n+/x×0.0+k"
 
 

@@ -14,6 +14,7 @@ from values import is_within
 from rho.backend.schedule.plan.plan import StreamStep
 from rho.backend.schedule.streams.stream_planning import MOST_KINDS
 from rho.lang.diagnostics.model import Refused
+from rho.shell.execution.streaming import InTiles
 
 from .programs import CASES, Case, data
 from .running import loaded, results, same_bits
@@ -142,5 +143,5 @@ def test_orders_of_hard_values(name: str, tmp_path: Path) -> None:
     head = "input x : f64[n] where n ≥ 8\n"
     for text in ("z ← x[⍋x]\noutput z", "z ← x[⍒x]\noutput z", "g ← ⍋x\noutput g", "g ← ⍒x\noutput g"):
         program = loaded(head + text, tmp_path, 1_500_000)
-        assert program.scratch
+        assert isinstance(program.run, InTiles) and program.run.streaming.scratch
         assert same_bits(results(program), results(loaded(head + text, tmp_path, None))), text
