@@ -6,7 +6,6 @@ Equality is exact: 0.0 equals ¯0.0, NaN equals nothing, text never equals a num
 from __future__ import annotations
 
 import math
-from functools import partial
 from math import prod
 from typing import Any, Final
 
@@ -40,7 +39,7 @@ from ..graph.projections import frame_of
 from ..graph.scratch import QUERIES
 from ..jit.tiering import PIECES_NANOSECONDS, pieces
 from ..vm.backend_interface import Types
-from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES, pooled_empty, reshaped
+from ..vm.run_state import pooled_empty, reshaped
 from ..vm.specialization import NotSpecializable, Specialization, specialize_structured
 from .hash import (
     UNBOUNDED,
@@ -54,7 +53,7 @@ from .hash import (
     row_columns,
     row_words,
 )
-from .operation import Arrays, Function, Operation, OperationCall, cell_by_cell, checked, on_operands
+from .operation import Arrays, Operation, OperationCall, cell_by_cell, on_operands
 from .sort import rows_of
 
 # ---------------------------------------------------------------------------------------------------- all-pairs comparison
@@ -367,19 +366,8 @@ def _passed(items: NumArray, bounds: NumArray) -> NumArray:
 # -------------------------------------------------------------------------------------------- match
 
 
-def match(call: OperationCall) -> Function:
+def match(call: OperationCall, arrays: Arrays) -> Arrays:
     """The operation `≡`: same shape and equal items, for each cell of the frame."""
-    left, right = [call.context.shape(arg) for arg in call.phase.args]
-    if not call.rank and left and left == right and math.prod(left) < POOLED_MIN_BYTES and comparable(call):
-        return _all_equal
-    return checked(call, partial(_match, call))
-
-
-def _all_equal(left: NumArray, right: NumArray) -> NumArray:
-    return np.asarray((left == right).all())
-
-
-def _match(call: OperationCall, *arrays: NumArray) -> Arrays:
     left, right = call.batched(arrays)
     count = math.prod(call.frame)
     cell = left.shape[1:]
@@ -407,7 +395,7 @@ def _bind_pairs(binding: Specialization, phase: LibraryPhase) -> None:
 SEARCHING: Final[dict[str, Operation]] = {
     "index_of": on_operands(index_of, _bind_pairs), "member_of": on_operands(member_of, _bind_pairs),
     "first_occurrence": on_operands(first_occurrence, _bind_pairs), "interval_index": cell_by_cell(interval_index),
-    "match": Operation(match),
+    "match": on_operands(match),
 }  # fmt: skip
 
 

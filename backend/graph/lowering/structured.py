@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from ....lang.support.records import replace
@@ -243,11 +244,27 @@ _FLOATS: Final = (Kind.F32, Kind.F64)
 
 
 def expanded(state: LoweringState, op: blocks.Op) -> Iterator[blocks.Op]:
-    """The ops that stand for `op`: itself, unless it is a product of real floats."""
+    """The ops that stand for `op`: itself, unless it is a product of real floats, or a match of values of one type."""
     if isinstance(op, arrays.Reduce | arrays.Scan | arrays.KeyReduce) and op.function == "mul" and state.kind(op.arg) in _FLOATS:
         yield from _product(state, op)
+    elif isinstance(op, arrays.Library) and op.name == "match" and len({_comparable(state, arg) for arg in op.args}) == 1:
+        yield from _match(state, op)
     else:
         yield op
+
+
+def _comparable(state: LoweringState, value: ValueId) -> tuple[Kind, Shape]:
+    return state.kind(value), state.type(value).shape
+
+
+def _match(state: LoweringState, op: arrays.Library) -> Iterator[blocks.Op]:
+    """Whether all items are equal, axis by axis."""
+    shape = state.type(op.args[0]).shape
+    values = [state.derived(ArrayType(_BOOL, shape[:rank]), state.span(op.results[0])) for rank in range(len(shape), 0, -1)]
+    steps = [*values, op.results[0]]
+    yield arrays.Scalar(steps[0], "eq", op.args)
+    for axis, (arg, result) in zip(range(len(shape) - 1, -1, -1), pairwise(steps), strict=True):
+        yield arrays.Reduce(result, "and", arg, axis)
 
 
 def _product(state: LoweringState, op: arrays.Reduce | arrays.Scan | arrays.KeyReduce) -> Iterator[blocks.Op]:
