@@ -111,8 +111,10 @@ def test_tables_by_key_that_are_exact_in_any_order_are_joined(text: str, folder:
     planned = dealt(source, folder, LIMIT, clusters[2])
     assert {len(step.shares) for step in passes_of(planned.plan)} == {3}
     assert same_bits(results(planned), results(loaded(source, folder, LIMIT)))
-    rounded = dealt(KEYED.format("+⌸", "x"), folder, LIMIT, clusters[2])
-    assert [step.undivided for step in passes_of(rounded.plan)] == ["each tile continues from the one before"]
+    for other in (KEYED.format("+⌸", "x"), KEYED.replace("\n9 ", "\n5000 ").format(text, items)):  # rounded, and large
+        planned = dealt(other, folder, LIMIT, clusters[2])
+        assert [step.undivided for step in passes_of(planned.plan)] == ["each tile continues from the one before"]
+        assert same_bits(results(planned), results(loaded(other, folder, LIMIT)))
 
 
 def test_a_program_of_python_runs_in_tiles(folder: Path, clusters: dict[int, rho.Cluster], tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ from .tile_demands import (
 from .tile_graph import reads_apart
 
 _SAMPLES: Final = 8
+_SMALL_TABLE, _FULL_BINS = 1 << 10, 1 << 16
+"""Items of a partial result that is always joined, and items of an operand for each one of a larger result."""
 _LARGE: Final = 1 << 16
 """The least points of a generated value that flows; one that other operands' tiles need completely is whole, too."""
 
@@ -193,8 +195,17 @@ class _PassBuilder:
         stored = {value: self.axes[value] for value in flowing if value not in self.generated}
         along = stored or {value: self.axes[value] for value in flowing}
         cuts = sorted(cuts_of(phase, self.graph.types), key=lambda cut: cut.combines)
-        candidates = [*cuts, *cuts_in_tiles(phase, self.graph.types)]
+        in_tiles = cuts_in_tiles(phase, self.graph.types)
+        if any(map(is_carried, in_tiles)) and self.has_large_results(phase):
+            cuts = [cut for cut in cuts if not cut.combines]
+        candidates = [*cuts, *in_tiles]
         return next((cut for cut in candidates if follows(phase, cut, self.graph, along)), None)
+
+    def has_large_results(self, phase: Phase) -> bool:
+        """Are partial results too large to be joined, a few of them in memory for each tile?"""
+        results, operands = ([prod(self.shape(value)) for value in values] for values in
+                             (traverse.results(phase), traverse.uses(phase)))  # fmt: skip
+        return max(results) > max(_SMALL_TABLE, max(operands) // _FULL_BINS)
 
     def collect(self, value: ValueId, wanted: Phase) -> None:
         """Collect the tiles of a value in memory, if it fits; raises CannotStream."""
