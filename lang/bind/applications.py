@@ -165,16 +165,14 @@ def _operand(item: BindItem) -> expressions.Function | expressions.Expression:
     return node
 
 
-def _function_of(item: BindItem) -> expressions.Function:
-    node = item.node
-    assert isinstance(node, expressions.Function)
-    return node
+def function_of(item: BindItem) -> expressions.Function:
+    assert isinstance(item.node, expressions.Function)
+    return item.node
 
 
-def _expression_of(item: BindItem) -> expressions.Expression:
-    node = item.node
-    assert isinstance(node, expressions.Expression)
-    return node
+def expression_of(item: BindItem) -> expressions.Expression:
+    assert isinstance(item.node, expressions.Expression)
+    return item.node
 
 
 def _is_dyadic(item: BindItem) -> bool:
@@ -270,7 +268,7 @@ def _bracket(context: BindContext, target: BindItem | None, bracket: BindItem) -
         )  # fmt: skip
     span = context.span(target.start, bracket.end)
     if target.kind is _ARRAY:
-        node = expressions.IndexExpression(span, _expression_of(target), bracket.axes)
+        node = expressions.IndexExpression(span, expression_of(target), bracket.axes)
         depth = max(target.depth, bracket.depth) + 1
         return check_depth(context, BindItem(_ARRAY, target.start, bracket.end, node=node, depth=depth))
     function = target.node
@@ -317,7 +315,7 @@ def _strand(context: BindContext, run: list[BindItem]) -> BindItem:
         if isinstance(item.node, expressions.Number) and item.node.strand and item.token is not None:
             nodes.extend(number_items(context, item.token, item.node))
         else:
-            nodes.append(_expression_of(item))
+            nodes.append(expression_of(item))
     start, end = run[0].start, run[-1].end
     depth = max(item.depth for item in run) + 1
     return check_depth(
@@ -335,13 +333,13 @@ def _apply(context: BindContext, items: list[BindItem]) -> BindItem:
         if index > 0 and items[index - 1].kind is _ARRAY:
             left = items[index - 1]
             dyadic = expressions.Dyadic(
-                context.span(left.start, value.end), _expression_of(left), _function_of(function), _expression_of(value)
+                context.span(left.start, value.end), expression_of(left), function_of(function), expression_of(value)
             )
             depth = max(left.depth, function.depth, value.depth) + 1
             value = BindItem(_ARRAY, left.start, value.end, node=dyadic, depth=depth)
             index -= 2
         else:
-            monadic = expressions.Monadic(context.span(function.start, value.end), _function_of(function), _expression_of(value))
+            monadic = expressions.Monadic(context.span(function.start, value.end), function_of(function), expression_of(value))
             value = BindItem(_ARRAY, function.start, value.end, node=monadic, depth=max(function.depth, value.depth) + 1)
             index -= 1
         check_depth(context, value)
@@ -358,12 +356,12 @@ def _train(context: BindContext, items: list[BindItem]) -> BindItem:
             raise _no_right_argument(context, items[-1])
         if index > 0:
             left = items[index - 1]
-            tine = _function_of(left) if left.kind is _FUNCTION else _expression_of(left)
-            fork = expressions.Fork(context.span(left.start, train.end), tine, _function_of(middle), _function_of(train))
+            tine = function_of(left) if left.kind is _FUNCTION else expression_of(left)
+            fork = expressions.Fork(context.span(left.start, train.end), tine, function_of(middle), function_of(train))
             train = BindItem(_FUNCTION, left.start, train.end, node=fork, depth=max(left.depth, middle.depth, train.depth) + 1)
             index -= 2
         else:
-            atop = expressions.Atop(context.span(middle.start, train.end), _function_of(middle), _function_of(train))
+            atop = expressions.Atop(context.span(middle.start, train.end), function_of(middle), function_of(train))
             train = BindItem(_FUNCTION, middle.start, train.end, node=atop, depth=max(middle.depth, train.depth) + 1)
             index -= 1
         check_depth(context, train)

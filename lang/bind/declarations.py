@@ -12,11 +12,12 @@ from ..diagnostics.model import Code, Diagnostic, Edit, Fix
 from ..primitives.table import ELEMENT_NAMES
 from ..support.records import dataclass, replace
 from ..syntax.lexer import DECLARING, NAME, WORD_END, Node, ParseError, TokenKind, declared
-from ..syntax.source import Span, Token
+from ..syntax.source import Span, Token, Tokens
 from ..tree import expressions, program
 from ..tree.expressions import GIVEN
 from ..tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat, has_time
-from .expressions import bind_array, bind_assignment, expression_of
+from .applications import expression_of
+from .expressions import bind_array, bind_assignment
 from .names import allowed_name, checked_name, module_stem
 from .scopes import BindContext, BindError, ResolvedValue, read_statement
 
@@ -385,7 +386,7 @@ def _typed(
     return program.Annotation(span, target, type_, types.where(children[1:]))
 
 
-def _tokens(context: BindContext, node: Node) -> tuple[Token, ...]:
+def _tokens(context: BindContext, node: Node) -> Tokens:
     return read_statement(replace(context, base=context.base + node.start), node.text.rstrip())
 
 

@@ -11,17 +11,15 @@ from typing import cast
 
 from ..diagnostics.model import Code
 from ..syntax.lexer import DYADIC_OPERATORS, MONADIC_OPERATORS, OUTER, SLASHES, TokenKind
-from ..syntax.source import Token, split_at
+from ..syntax.source import Token, Tokens, split_at
 from ..tree import expressions
 from ..tree.expressions import NameClass
 from . import applications
-from .applications import apply_all
+from .applications import apply_all, expression_of, function_of
 from .names import bind_name, bind_quad, checked_name, target_of
 from .scopes import BindContext, BindError, BindItem, ItemKind, has_diamond, is_notation, meaning_of, replacement
 
 # ---------------------------------------------------------------------------------------------------- expressions
-
-Tokens = tuple[Token, ...]
 
 _CLASS_NAMES = {ItemKind.FUNCTION: "a function", ItemKind.OPERATOR: "an operator"}
 
@@ -58,16 +56,6 @@ def require_array(context: BindContext, item: BindItem) -> BindItem:
         message = f"a value is needed here, and `{context.text_of(item)}` is {class_name}"
         raise context.error(Code.E134, message, context.span_of(item))
     return item
-
-
-def expression_of(item: BindItem) -> expressions.Expression:
-    assert isinstance(item.node, expressions.Expression)
-    return item.node
-
-
-def function_of(item: BindItem) -> expressions.Function:
-    assert isinstance(item.node, expressions.Function)
-    return item.node
 
 
 # ---------------------------------------------------------------------------------- single items
@@ -270,10 +258,7 @@ def _replace_items(context: BindContext, tokens: Tokens, index: int, value: Bind
 
 # ---------------------------------------------------------------------------------------------------- assignments as statements
 
-_StatementTokens = tuple[Token, ...]
-
-
-def reject_strand_targets(context: BindContext, tokens: _StatementTokens) -> None:
+def reject_strand_targets(context: BindContext, tokens: Tokens) -> None:
     """E010 for `a b ← t`, which assigns to both names in other APLs and would assign to b alone here."""
     arrow = next((index for index, token in enumerate(tokens) if token.kind is TokenKind.GETS), 0)
     if arrow < 2 or tokens[arrow].items:
@@ -289,7 +274,7 @@ def reject_strand_targets(context: BindContext, tokens: _StatementTokens) -> Non
     raise context.error(Code.E010, message, span, fixes=replacement("put the names in parentheses", span, f"({names})"))
 
 
-def names_assigned_in(tokens: _StatementTokens) -> list[str]:
+def names_assigned_in(tokens: Tokens) -> list[str]:
     """The names that a statement assigns to; those of a failed statement report no further errors where they are used."""
     arrows = [index for index, token in enumerate(tokens) if token.kind is TokenKind.GETS and index > 0]
     names = [name for index in arrows for name in _names_in(tokens[index - 1])]
@@ -306,7 +291,7 @@ def _names_in(token: Token) -> list[str]:
 
 
 def bind_assignment(
-    context: BindContext, tokens: _StatementTokens, annotation: expressions.TypeExpression | None = None
+    context: BindContext, tokens: Tokens, annotation: expressions.TypeExpression | None = None
 ) -> tuple[expressions.Statement, int]:
     """The node of `target ← value` and the depth of its tree."""
     first, gets = tokens[0], tokens[1]

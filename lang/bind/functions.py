@@ -8,22 +8,20 @@ from __future__ import annotations
 from ..diagnostics.model import Code, Diagnostic
 from ..support.records import replace
 from ..syntax.lexer import TokenKind
-from ..syntax.source import Token, mentions, split_at
+from ..syntax.source import Token, Tokens, mentions, split_at
 from ..tree import expressions
 from ..tree.expressions import NameClass
+from .applications import expression_of
 from .expressions import (
     bind_array,
     bind_assignment,
     bind_value,
-    expression_of,
     names_assigned_in,
     reject_strand_targets,
     require_array,
 )
 from .resolver import Resolver
 from .scopes import BindContext, BindError, BindItem, ItemKind, NameScope, Resolution, is_assignment
-
-Tokens = tuple[Token, ...]
 
 _MAXIMUM_OPERATOR_DEPTH = 2
 """Levels of nested user operators whose bodies are checked at their definition; deeper ones only when applied."""

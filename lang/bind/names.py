@@ -23,7 +23,7 @@ from ..syntax.lexer import (
     SYSTEM_CONSTANTS,
     TokenKind,
 )
-from ..syntax.source import Span, Token, names_in, read
+from ..syntax.source import Span, Token, Tokens, names_in, read
 from ..tree import expressions
 from ..tree.expressions import Argument, Definition, NameClass, Symbol
 from .scopes import LOOKALIKES, BindContext, BindError, BindItem, ItemKind, UnresolvedName, meaning_of, replacement
@@ -63,7 +63,7 @@ _ARGUMENTS = {"⍺": "left argument", "⍵": "right argument", "⍺⍺": "left o
 _MOST_SUGGESTIONS = 50
 
 
-def bind_name(context: BindContext, tokens: tuple[Token, ...], index: int) -> BindItem:
+def bind_name(context: BindContext, tokens: Tokens, index: int) -> BindItem:
     """The item of the name at `index`; E001, E014 or E600."""
     token = tokens[index]
     name = token.text
@@ -124,7 +124,7 @@ def _argument(context: BindContext, token: Token) -> BindItem:
     return _name_item(context, token, meaning.name_class, Argument(name))
 
 
-def _unknown_name(context: BindContext, tokens: tuple[Token, ...], index: int) -> BindError:
+def _unknown_name(context: BindContext, tokens: Tokens, index: int) -> BindError:
     """E001, with the name that was probably meant."""
     token = tokens[index]
     name, span, failed_names = token.text, context.span_of(token), context.resolution.top.failed_names
@@ -197,7 +197,7 @@ class _Suggestion(NamedTuple):
     note: str = ""
 
 
-def _suggested(context: BindContext, tokens: tuple[Token, ...], index: int) -> _Suggestion | None:
+def _suggested(context: BindContext, tokens: Tokens, index: int) -> _Suggestion | None:
     """The name or glyph that was probably meant.
 
     Each search reads every name in scope, so after `_MOST_SUGGESTIONS` diagnostics only look-alikes are suggested."""
@@ -229,7 +229,7 @@ _OPERAND: Final = _AN_ARRAY | _A_FUNCTION
 _APPLIED: Final = _A_FUNCTION | {NameClass.MONADIC_OPERATOR, NameClass.DYADIC_OPERATOR}
 
 
-def _classes_that_fit(tokens: tuple[Token, ...], index: int) -> frozenset[NameClass]:
+def _classes_that_fit(tokens: Tokens, index: int) -> frozenset[NameClass]:
     """The classes that a name may have, given the tokens beside it; several where these do not decide."""
     left, right = tokens[index - 1] if index else None, tokens[index + 1] if index + 1 < len(tokens) else None
     if left is not None and left.kind is TokenKind.GLYPH and (left.text == OUTER or left.text in DYADIC_OPERATORS):
@@ -256,7 +256,7 @@ def _classes_that_fit(tokens: tuple[Token, ...], index: int) -> frozenset[NameCl
     return _APPLIED
 
 
-def _stands_alone(tokens: tuple[Token, ...], index: int, name_class: NameClass) -> bool:
+def _stands_alone(tokens: Tokens, index: int, name_class: NameClass) -> bool:
     """Is the name at `index` a whole value, as a name of this class may be?  The value of a statement is no function."""
     is_first = index == 0 or tokens[index - 1].kind is TokenKind.GETS
     return name_class is NameClass.ARRAY and is_first and index + 1 == len(tokens)
@@ -286,7 +286,7 @@ def _defined_below(context: BindContext, token: Token) -> BindError:
     return context.error(Code.E001, message, span, notes=("a statement sees only the names above it",))
 
 
-def _member(context: BindContext, tokens: tuple[Token, ...], index: int) -> BindItem:
+def _member(context: BindContext, tokens: Tokens, index: int) -> BindItem:
     """The item of `module.member` at `index`; E001 for a name that the module lacks."""
     _, start, end, text, (module, member), (symbol, name_class, _) = tokens[index]
     name = (context.span(start, end), module.text, member.text, symbol)

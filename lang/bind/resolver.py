@@ -15,7 +15,7 @@ from functools import lru_cache
 from ..primitives.table import ELEMENT_NAMES
 from ..syntax.lexer import ARGUMENTS, COMMENT, NAME, RESERVED, TEXT, WORD_END, TokenKind
 from ..syntax.reader import RawStatement
-from ..syntax.source import Span, Token, mentions, names_in, read, split_at
+from ..syntax.source import Span, Token, Tokens, mentions, names_in, read, split_at
 from ..tree.expressions import KINDS, NameClass, Symbol, SymbolKind
 from .declarations import keyword_of
 from .names import module_stem
@@ -36,9 +36,6 @@ from .scopes import (
 )
 
 # ---------------------------------------------------------------------------------------------------- expressions
-
-Tokens = tuple[Token, ...]
-
 
 class Resolver:
     """Resolves the names of one statement: returns its tokens with their meanings, and records symbols and references in
@@ -388,7 +385,7 @@ def _resolve_size(resolver: Resolver, name: Token, kind: SymbolKind, local: dict
         resolver.record(known[name.text], span, ReferenceKind.BIND)
 
 
-def _leaves(tokens: tuple[Token, ...], inside: bool = False) -> Iterator[tuple[Token, bool]]:
+def _leaves(tokens: Tokens, inside: bool = False) -> Iterator[tuple[Token, bool]]:
     """Every token that is not a group, and whether it is inside a shape."""
     for token in tokens:
         if token.items:

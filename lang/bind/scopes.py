@@ -14,7 +14,7 @@ from ..support.records import dataclass, field
 from ..syntax.glyph_input import GlyphText
 from ..syntax.lexer import CONVERSIONS, DYADIC_OPERATORS, FUNCTIONS, TokenKind
 from ..syntax.reader import RawStatement
-from ..syntax.source import AnchoredSpan, Span, StatementPosition, Token, mentions, read, split_at
+from ..syntax.source import AnchoredSpan, Span, StatementPosition, Token, Tokens, mentions, read, split_at
 from ..tree.expressions import Expression, Function, NameClass, Operator, Symbol, SymbolKind
 
 # ---------------------------------------------------------------------------------------------------- symbols
@@ -74,7 +74,7 @@ class ResolvedValue(NamedTuple):
     """The resolved tokens of the value of a declaration, and the offset in its text that they count from."""
 
     offset: int = 0
-    tokens: tuple[Token, ...] = ()
+    tokens: Tokens = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -264,9 +264,6 @@ class SymbolIndex:
 # Whether a run of tokens denotes an array, a function or an operator, decided from the names in scope before anything is bound.
 #
 # The class of the name in `name ← …` follows from the last item of its value, so it is known before the value is bound.
-
-Tokens = tuple[Token, ...]
-
 
 def is_member(scope: NameScope, tokens: Tokens, at: int) -> bool:
     """Whether the name at `at` is the member in `module.name`."""
@@ -505,7 +502,7 @@ LOOKALIKES = {
 unbound."""
 
 
-def read_statement(context: BindContext, text: str) -> tuple[Token, ...]:
+def read_statement(context: BindContext, text: str) -> Tokens:
     """The tokens of a statement; `BindError` (E005, E006, E600) at the first character that starts no token."""
     tokens, unreadable = read(text)
     if unreadable is not None:

@@ -13,8 +13,9 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+from ..bind.applications import expression_of
 from ..bind.declarations import bind_declaration, is_declaration
-from ..bind.expressions import bind_assignment, bind_value, expression_of, names_assigned_in, reject_strand_targets
+from ..bind.expressions import bind_assignment, bind_value, names_assigned_in, reject_strand_targets
 from ..bind.functions import bind_braces, control_structure_error
 from ..bind.resolver import Resolver, finish, resolve_declaration
 from ..bind.scopes import (

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ..support.caches import cached_by_text
 from ..support.records import dataclass, field
@@ -211,10 +211,13 @@ class Token(NamedTuple):
     meaning: Any = None
 
 
+Tokens: TypeAlias = tuple[Token, ...]
+
+
 class TokenizedStatement(NamedTuple):
     """The tokens of a statement; `unreadable` is the first one, also inside groups, that is no lexeme of the language."""
 
-    tokens: tuple[Token, ...]
+    tokens: Tokens
     unreadable: Token | None
 
 
@@ -247,7 +250,7 @@ def _depth_reached(text: str) -> int:
     return next((lexeme.start for lexeme, depth in zip(steps, depths, strict=True) if depth > MAXIMUM_NESTING), len(text))
 
 
-def _tokens_of(text: str, parts: Iterable[Node], refused: list[Token]) -> tuple[Token, ...]:
+def _tokens_of(text: str, parts: Iterable[Node], refused: list[Token]) -> Tokens:
     tokens: list[Token] = []
     for (part,) in parts:
         rule = part.expr.name
@@ -267,9 +270,9 @@ def _tokens_of(text: str, parts: Iterable[Node], refused: list[Token]) -> tuple[
     return tuple(tokens)
 
 
-def split_at(tokens: tuple[Token, ...], kind: TokenKind) -> list[tuple[Token, ...]]:
+def split_at(tokens: Tokens, kind: TokenKind) -> list[Tokens]:
     """The runs between tokens of a kind, empty ones included."""
-    runs: list[tuple[Token, ...]] = []
+    runs: list[Tokens] = []
     start = 0
     for index, token in enumerate(tokens):
         if token.kind is kind:
@@ -279,7 +282,7 @@ def split_at(tokens: tuple[Token, ...], kind: TokenKind) -> list[tuple[Token, ..
     return runs
 
 
-def mentions(tokens: tuple[Token, ...], name: str) -> bool:
+def mentions(tokens: Tokens, name: str) -> bool:
     """Whether a name occurs in the tokens, not counting dfns inside them."""
     pending = [tokens]
     while pending:
@@ -291,7 +294,7 @@ def mentions(tokens: tuple[Token, ...], name: str) -> bool:
     return False
 
 
-def names_in(tokens: tuple[Token, ...]) -> frozenset[str]:
+def names_in(tokens: Tokens) -> frozenset[str]:
     """Every name in the tokens, dfns included."""
     names: set[str] = set()
     pending = [tokens]

@@ -419,6 +419,7 @@ VERBS: tuple[Verb, ...] = (
 )  # fmt: skip
 
 MODULES: Final[Mapping[str, str]] = {
+    "eval": "run",
     "estimate": "run",
     "type": "run",
     "test": "run",

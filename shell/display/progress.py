@@ -1,7 +1,7 @@
 """The progress line on a terminal: shown while work takes longer than a second, erased when it is over.
 
-A thread redraws it several times a second from the current state of the work, so that the work does not wait for it.  Nothing is
-written unless messages go to a terminal; the line has no colours.
+A thread redraws it several times a second from the last events of the work, so that the work does not wait for it: each is one
+reference, read once, to what does not change.  Nothing is written unless messages go to a terminal; the line has no colours.
 """
 
 from __future__ import annotations
@@ -30,16 +30,6 @@ REDRAW_SECONDS: Final = 0.15
 MOST_PREDICTED: Final = 200
 """The most phases for which the line predicts the remaining time: computing it must not delay the run."""
 _ERASE: Final = "\r\x1b[K"
-_TRANSIENT_ERRORS: Final = (
-    RhoError,
-    RuntimeError,
-    LookupError,
-    ValueError,
-    ArithmeticError,
-    AttributeError,
-    TypeError,
-    AssertionError,
-)
 
 
 class ProgressLine:
@@ -74,10 +64,7 @@ class ProgressLine:
         wait = DELAY_SECONDS
         while not self._stopped.wait(wait):
             wait = REDRAW_SECONDS
-            try:
-                text = f"{self._text()} · {waiting_time(self.seconds)}"
-            except _TRANSIENT_ERRORS:
-                continue  # the work changed its state meanwhile, or there are no cost tables
+            text = f"{self._text()} · {waiting_time(self.seconds)}"
             with self._lock:
                 if self._stopped.is_set():
                     return
@@ -212,14 +199,15 @@ class RunProgress(RunCallbacks):
                 return "saving"
 
     def _running(self) -> str:
-        if self._loaded is None or not self._machines:
+        loaded, machines, phases = self._loaded, self._machines, self._phases
+        if loaded is None or not machines:
             return "reading the data"
-        stores = self._machines[0].stores
+        stores = machines[0].stores
         if stores is not None and stores.progress.total:
             return streaming_text(stores.progress.done, stores.progress.total, time.monotonic() - self._started)
-        if self._phases is None:
-            self._phases = PhaseProgress(self._loaded, self._started)
-        return self._phases.text(self._machines)
+        if phases is None:
+            phases = self._phases = PhaseProgress(loaded, self._started)
+        return phases.text(machines)
 
 
 def streaming_text(done: int, total: int, seconds: float) -> str:
@@ -245,7 +233,7 @@ class PhaseProgress:
         self._labels = [label(phase, graph) for phase in computing]
         self._seconds: list[float | None] = [None] * len(computing)
         if len(computing) <= MOST_PREDICTED:
-            with suppress(RhoError):  # tables that cannot be read
+            with suppress(RhoError, OverflowError, KeyError):  # tables that cannot be read, numbers beyond them
                 profile = this_machine()
                 costs = [step_ns(phase, loaded.bound, profile.home, profile.calibration, 1) for phase in computing]
                 self._seconds = [None if cost is None else cost.ns / 1e9 for cost in costs]
@@ -259,8 +247,8 @@ class PhaseProgress:
 
     def text(self, machines: list[RunState]) -> str:
         """`phase 3/12 centres ← loop · ~4.1 s left`."""
-        current = [self._phase_index.get(machine.current.id) for machine in machines if machine.current is not None]
-        index = max((one for one in current if one is not None), default=0)
+        current = [phase.id for machine in machines if (phase := machine.current) is not None]
+        index = max((self._phase_index[id] for id in current if id in self._phase_index), default=0)
         if index != self._current:
             self._phase_started = self._phase_started if self._current < 0 else time.monotonic()
             self._current = index
