@@ -154,6 +154,18 @@ def texts_of(values: Any, reading: ColumnFormat) -> list[str]:
     return [text_of(number, reading) for number in values.reshape(-1).tolist()]
 
 
+def require_dated(values: Any, reading: ColumnFormat) -> None:
+    """Raise FileTrouble E708 for dates and times before the year 1 and after 9999."""
+    if reading.form not in (CellFormat.DATE, CellFormat.TIME):
+        return
+    present = values[values != MISSING_POINT]
+    try:
+        for number in (present.min(), present.max()) if present.size else ():
+            text_of(int(number), reading)
+    except CellError as trouble:
+        raise FileTrouble(Code.E708, trouble.message) from None
+
+
 def text_of(number: int, reading: ColumnFormat) -> str:
     """One date or time as text."""
     if number == MISSING_POINT:
@@ -389,9 +401,15 @@ def put(room: Any, at: int, item: Any) -> None:
     room[at, : len(text)] = list(text)
 
 
+def undeclared(form: CellFormat, column: str = "") -> FileTrouble:
+    """E706 for dates, times or differences that are not declared so."""
+    name, of = form.name.lower(), f" in column `{column}`" if column else ""
+    return disagrees(f"holds {name}{'s' * (form is not CellFormat.DAYS)}{of}", f"declare it `{name}[n]`")
+
+
 def example_missing(kind: Kind, form: CellFormat = CellFormat.ITEM) -> str:
     """A value that the `missing` clause of an input of this kind takes."""
-    if form in (CellFormat.DATE, CellFormat.TIME):
+    if form not in (CellFormat.ITEM, CellFormat.PRESENT):
         return "⎕nat"
     if kind is Kind.CHAR:
         return '""'
@@ -445,7 +463,7 @@ def multiplied(values: Any, count: int, form: CellFormat, most: int = _MOST) -> 
     low, high = -((most + 1) // count), most // count
     if len(values) and not low <= int(values.min()) <= int(values.max()) <= high:
         at = int(((values < low) | (values > high)).argmax())
-        what, unit = ("date", "days") if form is CellFormat.DATE else ("time", "nanoseconds")
+        what, unit = ("date", "days") if form is CellFormat.DATE else (form.name.lower(), "nanoseconds")
         raise disagrees(f"holds a {what} (item {at}) that no 64-bit number of {unit} reaches")
     return values * count
 

@@ -25,7 +25,7 @@ from ...lang.tree.program import CellFormat
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES, shortest_f32
 from .byte_source import ITEMS, Content, characters_of, suffix_of
-from .cells import DAY, NANOSECONDS, Column, multiplied, require_accepted, require_shape
+from .cells import DAY, NANOSECONDS, Column, multiplied, require_accepted, require_shape, undeclared
 from .csv import CsvColumn
 from .errors import FileTrouble, damaged, disagrees, first_line, listed, system_errors
 from .formats import BY_SUFFIX, require_package
@@ -116,8 +116,7 @@ class ColumnTable:
         for at, column in enumerate(columns):
             items = items_of(column, wanted.reading)
             if wanted.reading.form is CellFormat.ITEM and column.form is not CellFormat.ITEM:
-                form = column.form.name.lower()
-                raise disagrees(f"holds dates or times in column `{column.name}`", f"write `as {form}` after its path")
+                raise undeclared(column.form, column.name)
             try:
                 require_accepted("str1" if items.dtype.kind == "U" else str(items.dtype), wanted.kind)
             except FileTrouble as trouble:

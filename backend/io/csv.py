@@ -38,6 +38,7 @@ from .cells import (
     item_or_missing,
     number_of,
     require_shape,
+    texts_of,
 )
 from .errors import FileTrouble, damaged, disagrees, listed
 from .records import START, TOGETHER, Converter, RecordBlock, RecordOffset, UnreadableCell, blocks
@@ -472,28 +473,49 @@ class CsvColumn:
     values: Any
     kind: Kind
     form: CellFormat = CellFormat.ITEM
-    """DATE and TIME: the values are numbers of days or nanoseconds, for formats with such types."""
+    """DATE and TIME: the values are numbers of days or nanoseconds, for formats with such types and for text."""
+    pattern: str = ""
+    """Of dates and times in text."""
     dated: bool = False
     """Text of dates or times, blank where one is missing."""
 
 
 class TextSink(AppendSink):
-    """Rows of a new csv or tsv file of numbers."""
+    """Rows of a new csv or tsv file of numbers, or of dates or times under their name."""
 
     working_memory: ClassVar[int] = ITEMS * 288
     """Bytes: a block of items as numbers, as texts, as lines and as bytes."""
 
+    @property
+    def _delimiter(self) -> str:
+        return DELIMITERS[suffix_of(self.path)]
+
+    @property
+    def _is_dated(self) -> bool:
+        return self.reading.form in (CellFormat.DATE, CellFormat.TIME)
+
     def require(self) -> None:
+        if self._is_dated and len(self.shape) != 1:
+            require_table(Kind.CHAR, (*self.shape, 0))
         require_table(self.kind, self.shape)
+
+    def prepare(self) -> None:
+        AppendSink.prepare(self)
+        if self._is_dated and self.file is not None:
+            self.file.write(f"{_quoted(self.name, self._delimiter)}\n".encode())
 
     def append(self, rows: Any) -> None:
         assert self.file is not None, "it has begun"
-        for text in texts(DELIMITERS[suffix_of(self.path)], self.kind, rows):
+        if self._is_dated:
+            cells = [_quoted(text, self._delimiter) + "\n" for text in texts_of(rows, self.reading)]
+            self.file.write("".join(cells).encode("utf-8"))
+            return
+        for text in texts(self._delimiter, self.kind, rows):
             self.file.write(text.encode("utf-8"))
 
     def finish(self) -> None:
         assert self.file is not None, "it has begun"
-        if not self.came:  # without rows, the header determines the number of columns
+        if not self.came and not self._is_dated:  # without rows, the header determines the number of columns
             self.append(new_array(self.shape, self.kind))
         self.file.close()
 
@@ -551,6 +573,8 @@ def column_texts(delimiter: str, columns: Sequence[CsvColumn]) -> Iterator[str]:
 
 def _cells(column: CsvColumn, start: int, delimiter: str) -> list[str]:
     block = column.values[start : start + ITEMS]
+    if column.form in (CellFormat.DATE, CellFormat.TIME):
+        return [_quoted(text, delimiter) for text in texts_of(block, ColumnFormat(column.form, column.pattern))]
     if column.kind is Kind.CHAR:
         return [_quoted(characters_of(row).rstrip(" "), delimiter) for row in block]
     return _all_written(block.tolist(), column.kind)

@@ -162,7 +162,7 @@ class StoredOutput:
     def anew(self) -> StoredOutput:
         """A copy for another run."""
         sink = self.sink
-        return StoredOutput(type(sink)(sink.path, sink.kind, sink.shape, sink.name), self.span)
+        return StoredOutput(type(sink)(sink.path, sink.kind, sink.shape, sink.name, sink.reading), self.span)
 
     def begin(self) -> None:
         """RunFailed E708."""
@@ -204,14 +204,14 @@ class StoredOutput:
         """Its fields as JSON."""
         return {
             "path": self.path, "kind": self.sink.kind.value, "shape": self.sink.shape, "shown": self.sink.path,
-            "span": [self.span.file, self.span.start, self.span.end],
+            "span": [self.span.file, self.span.start, self.span.end], "form": self.sink.reading.form.name,
         }  # fmt: skip
 
 
 def from_facts(facts: Mapping[str, Any]) -> StoredInput | StoredOutput:
     kind, shape, shown, span = Kind(facts["kind"]), tuple(facts["shape"]), facts["shown"], Span(*facts["span"])
     if "mark" not in facts:
-        output = stored_output(shown, kind, shape, "", AS_WRITTEN, span)
+        output = stored_output(shown, kind, shape, "", ColumnFormat(CellFormat[facts["form"]]), span)
         assert output is not None, "what is shipped is written in place"
         output.path = facts["path"]
         return output
@@ -227,7 +227,9 @@ def stored_output(
 ) -> StoredOutput | None:  # fmt: skip
     """An output whose file can be written in any order; None if its format does not allow that."""
     sink = sink_type(path, kind, reading) if kind is not Kind.CHAR else None
-    return StoredOutput(sink(path, kind, shape, name), span) if sink is not None and issubclass(sink, RandomAccessSink) else None
+    if sink is None or not issubclass(sink, RandomAccessSink):
+        return None
+    return StoredOutput(sink(path, kind, shape, name, reading), span)
 
 
 def read_back(value: Any) -> Any:

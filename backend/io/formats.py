@@ -47,6 +47,9 @@ FORMATS: Final = (
     FileFormat((".txt",), "reading", writes=True),
 )
 BY_SUFFIX: Final = {suffix: format for format in FORMATS for suffix in format.suffixes}
+DATED_TABLES: Final = (".parquet", ".arrow", ".feather")
+"""The tables that have types of dates, times and their differences; npy files have them too."""
+DATED: Final = (".npy", ".npz", *DATED_TABLES)
 COMPRESSED: Final = (".gz", ".zst")
 """Suffixes after that of a text format (`x.csv.gz`)."""
 TEXTS: Final = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt")

@@ -23,7 +23,7 @@ from ...lang.support.records import dataclass
 from ...lang.tree.program import CellFormat
 from ...typechecker.elements import Kind
 from .byte_source import BLOCK, Content, blocks_of, fill_with_items, is_direct, length_of, member, new_array, opened, stored_at
-from .cells import Column, require_accepted, require_shape
+from .cells import Column, require_accepted, require_shape, undeclared
 from .errors import FileTrouble, damaged, disagrees, listed, system_errors
 from .row_sinks import Piece, RandomAccessSink, write_at
 
@@ -40,9 +40,11 @@ _SIZE = re.compile(r"[0-9]{1,18}L?")
 _TYPES: Final = {
     "b1": "bool", "u1": "uint8", "i1": "int8", "i2": "int16", "u2": "uint16", "i4": "int32", "u4": "uint32", "i8": "int64",
     "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128", "U1": "str1",
-    "M8[D]": "int64", "M8[ns]": "int64",
+    "M8[D]": "int64", "M8[ns]": "int64", "m8[D]": "int64", "m8[ns]": "int64",
 }  # fmt: skip
-_POINTS: Final = {"M8[D]": CellFormat.DATE, "M8[ns]": CellFormat.TIME}
+_COUNTED: Final = {
+    "M8[D]": CellFormat.DATE, "M8[ns]": CellFormat.TIME, "m8[D]": CellFormat.DAYS, "m8[ns]": CellFormat.DURATION,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Header:
     def dtype(self) -> Any:
         import numpy
 
-        return numpy.dtype(f"{self.description[0]}i8" if self.description[1:] in _POINTS else self.description)
+        return numpy.dtype(f"{self.description[0]}i8" if self.description[1:] in _COUNTED else self.description)
 
     @property
     def data_bytes(self) -> int:
@@ -132,9 +134,9 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
 
 def _require_accepted(header: Header, wanted: Column) -> None:
     """Raise E706 for items that the declared type does not accept: of dates and times, other than it says."""
-    form = _POINTS.get(header.description[1:])
+    form = _COUNTED.get(header.description[1:])
     if form is not None and form is not wanted.reading.form:
-        raise disagrees(f"holds {form.name.lower()}s", f"declare it `{form.name.lower()}[n]`")
+        raise undeclared(form)
     require_accepted(header.stored, wanted.kind)
 
 
@@ -183,7 +185,7 @@ def header_of(kind: Kind, shape: tuple[int, ...], form: CellFormat = CellFormat.
     """Returns a header of version 1, in the form that `numpy.save` writes."""
     import numpy
 
-    dtype = next((numpy.dtype(name) for name, of in _POINTS.items() if of is form), new_array((0,), kind).dtype)
+    dtype = next((numpy.dtype(name) for name, of in _COUNTED.items() if of is form), new_array((0,), kind).dtype)
     header, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(dtype)
     numpy.lib.format.write_array_header_1_0(header, {"descr": described, "fortran_order": False, "shape": shape})
     return header.getvalue()
@@ -290,7 +292,7 @@ class NpySink(RandomAccessSink):
     """A new npy file, whose rows may be written in any order."""
 
     def prepare(self) -> None:
-        header = header_of(self.kind, self.shape)
+        header = header_of(self.kind, self.shape, self.reading.form)
         write_at(self.handle, header, 0)
         self.reserve(len(header) + prod(self.shape) * self.dtype.itemsize)
 
@@ -301,7 +303,7 @@ class NpySink(RandomAccessSink):
         """Nothing is left to write: the header was written first."""
 
     def start_of(self, chunk: int) -> int:
-        return len(header_of(self.kind, self.shape))
+        return len(header_of(self.kind, self.shape, self.reading.form))
 
 
 # ---------------------------------------------------------------------------------------------------- members of .npz

@@ -37,6 +37,7 @@ from .cells import (
     number_of,
     require_accepted,
     require_shape,
+    undeclared,
 )
 from .csv import CsvColumn, require_columns
 from .errors import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
@@ -56,12 +57,15 @@ _WIDENED: Final = {
 """The stored type of numbers by Arrow's type."""
 _TEXTS: Final = frozenset({"string", "large_string", "string_view"})
 _DAY_OF_MILLISECONDS: Final = 86_400_000
+_DAY_OF_SECONDS: Final = 86_400
+_DIFFERENCES: Final = (CellFormat.DAYS, CellFormat.DURATION)
 _MOST: Final = 2**63
 
 
 @dataclass(frozen=True, slots=True)
 class ArrowColumn:
-    """A column: items and their validity.  `form`: numbers, text (`U1` rows), dates (days) or times (nanoseconds)."""
+    """A column: items and their validity.  `form`: numbers, text (`U1` rows), dates and differences of dates (days), or times
+    and differences of times (nanoseconds)."""
 
     name: str
     values: Any
@@ -114,6 +118,11 @@ def column_of(name: str, chunked: Any) -> ArrowColumn:
         ticks = _plain(chunked.cast(pyarrow.int64()))
         times = multiplied(ticks, NANOSECONDS[type.unit], CellFormat.TIME)
         return ArrowColumn(name, times, present, CellFormat.TIME)
+    if pyarrow.types.is_duration(type):
+        ticks = _plain(chunked.cast(pyarrow.int64()))
+        if type.unit == "s" and not (ticks % _DAY_OF_SECONDS).any():
+            return ArrowColumn(name, ticks // _DAY_OF_SECONDS, present, CellFormat.DAYS)
+        return ArrowColumn(name, multiplied(ticks, NANOSECONDS[type.unit], CellFormat.DURATION), present, CellFormat.DURATION)
     if type_name not in _WIDENED:
         raise disagrees(f"has{of} items of Arrow's type `{type_name}`, which no element type stores")
     values = _plain(chunked).astype(_WIDENED[type_name])
@@ -138,6 +147,8 @@ def items_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
         return padded_texts([filling] * len(values)) if isinstance(filling, str) else np.full(len(values), filling)
     if reading.form is not CellFormat.ITEM and values.dtype.kind == "U":
         values = _dates_of(column, reading)
+    elif reading.form in _DIFFERENCES:
+        values = _differences_of(column, reading.form)
     elif reading.form is not CellFormat.ITEM and column.form is not reading.form:
         if column.form not in (CellFormat.DATE, CellFormat.TIME):
             raise disagrees("holds no dates or times" + (f" in column `{column.name}`" if column.name else ""))
@@ -161,6 +172,20 @@ def items_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
     values = values.copy()
     values[~column.present] = filling
     return values
+
+
+def _differences_of(column: ArrowColumn, form: CellFormat) -> Any:
+    """Returns a column of differences, or of their numbers, in days or nanoseconds.  Raises FileTrouble E706."""
+    of = f" in column `{column.name}`" if column.name else ""
+    if column.form not in (form, *_DIFFERENCES) and (column.form is not CellFormat.ITEM or column.values.dtype.kind not in "iu"):
+        raise disagrees(f"holds no differences of dates or times{of}")
+    if column.form is form or column.form is CellFormat.ITEM:
+        return column.values
+    if form is CellFormat.DURATION:
+        return multiplied(column.values, DAY, form)
+    if (column.values % DAY).any():
+        raise disagrees(f"holds differences that are no number of days{of}", "declare it `duration[n]`")
+    return column.values // DAY
 
 
 def _dates_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
@@ -305,8 +330,7 @@ def _one_column(content: Content, asked: Column) -> Any:
         column = column_of(wanted, file.read(columns=[wanted], use_threads=False).column(0))
     items = items_of(column, reading)
     if reading.form is CellFormat.ITEM and column.form is not CellFormat.ITEM:
-        form = column.form.name.lower()
-        raise disagrees(f"holds dates or times in column `{wanted}`", f"write `as {form}` after its path")
+        raise undeclared(column.form, wanted)
     require_accepted("str1" if items.dtype.kind == "U" else str(items.dtype), kind)
     return items.astype(NUMPY_NAMES[kind]) if kind is not Kind.CHAR else items
 
@@ -398,6 +422,15 @@ WORKING_MEMORY: Final = 5 * 8 * _GROUP + (16 << 20)
 _COMPLEX: Final = (Kind.C64, Kind.C128)
 
 
+def require_written(column: CsvColumn) -> None:
+    """Raise E708 for dates and days beyond those of Arrow's types."""
+    most = {CellFormat.DATE: 2**31 - 1, CellFormat.DAYS: (2**63 - 1) // _DAY_OF_SECONDS}.get(column.form)
+    if most is not None and column.values.size:
+        present = column.values[column.values != MISSING_POINT]
+        if present.size and not -most <= int(present.min()) <= int(present.max()) <= most:
+            raise FileTrouble(Code.E708, f"has {column.form.name.lower()} that no type of Arrow's reaches")
+
+
 def columns_of(column: CsvColumn) -> list[CsvColumn]:
     """Returns the columns of a value.  Raises E708 for more than two axes."""
     require_storable(column.kind, column.values.shape)
@@ -472,12 +505,18 @@ class _RowGroups:
 
 
 def _type(kind: Kind, form: CellFormat) -> Any:
+    """Returns the Arrow type of a column; days are seconds, as no unit of Arrow's is longer."""
     import pyarrow
 
-    if form is CellFormat.DATE:
-        return pyarrow.date32()
-    if form is CellFormat.TIME:
-        return pyarrow.timestamp("ns", "UTC")
+    match form:
+        case CellFormat.DATE:
+            return pyarrow.date32()
+        case CellFormat.TIME:
+            return pyarrow.timestamp("ns", "UTC")
+        case CellFormat.DAYS:
+            return pyarrow.duration("s")
+        case CellFormat.DURATION:
+            return pyarrow.duration("ns")
     return pyarrow.string() if kind is Kind.CHAR else pyarrow.from_numpy_dtype(NUMPY_NAMES[kind])
 
 
@@ -487,10 +526,12 @@ def _items(part: Any, type: Any) -> Any:
 
     if part.ndim == 2:
         return [characters_of(row).rstrip(" ") for row in part]
-    if not (pyarrow.types.is_date(type) or pyarrow.types.is_timestamp(type)):
+    if not pyarrow.types.is_temporal(type):
         return numpy.ascontiguousarray(part)
     missing = part == MISSING_POINT
     items = numpy.where(missing, 0, part).astype(numpy.int32 if pyarrow.types.is_date(type) else numpy.int64)
+    if type == pyarrow.duration("s"):
+        items = items * _DAY_OF_SECONDS
     return pyarrow.array(items, mask=missing).cast(type)
 
 
@@ -512,10 +553,11 @@ class ParquetSink(AppendSink):
 
         AppendSink.prepare(self)
         names = [self.name] if len(self.shape) == 1 else [f"column{number}" for number in range(self.shape[1])]
-        self._groups = _RowGroups(self.file, [(column, self.kind, CellFormat.ITEM) for column in names])
+        self._groups = _RowGroups(self.file, [(column, self.kind, self.reading.form) for column in names])
         self._waiting = numpy.empty((self._groups.rows, len(names)), NUMPY_NAMES[self.kind])
 
     def append(self, rows: Any) -> None:
+        require_written(CsvColumn(self.name, rows, self.kind, self.reading.form))
         while len(rows):
             taken = rows[: len(self._waiting) - self._count]
             self._waiting[self._count : self._count + len(taken)] = taken.reshape(len(taken), -1)

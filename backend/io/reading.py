@@ -36,7 +36,7 @@ from .byte_source import Content, bytes_of, new_array, suffix_of
 from .cells import Column, changed, require_shape
 from .csv import DELIMITERS, Table
 from .errors import FileTrouble, damaged, disagrees, system_errors
-from .formats import BY_SUFFIX, require_package, split_member, suffixes
+from .formats import BY_SUFFIX, DATED, require_package, split_member, suffixes
 from .records import RecordOffset
 
 # ---------------------------------------------------------------------------------------------------- text files
@@ -269,6 +269,13 @@ def column_of(member: str, wanted: InputSpec) -> Column:
     return Column(member, wanted.kind, wanted.rank, wanted.reading)
 
 
+def reading_from(path: str, reading: ColumnFormat) -> ColumnFormat:
+    """The clauses of an input read from a file: where its format has no type for differences, they are numbers."""
+    typed = suffix_of(split_member(path)[0]) in DATED
+    is_number = reading.form in (CellFormat.DAYS, CellFormat.DURATION) and not typed
+    return replace(reading, form=CellFormat.ITEM) if is_number else reading
+
+
 def is_any_value(declared: ArrayType) -> bool:
     """Does an input's type allow every value of its kind and shape?"""
     element = declared.element
@@ -322,8 +329,8 @@ def _header(path: str, wanted: InputSpec) -> tuple[int, ...]:
     file, member = split_member(path)
     content, suffix = content_of(file, wanted.held)
     column = column_of(member, wanted)
-    is_point = wanted.reading.form in (CellFormat.DATE, CellFormat.TIME)
-    clauses = replace(wanted.reading, form=CellFormat.ITEM) if is_point else wanted.reading
+    is_typed = wanted.reading.form is not CellFormat.PRESENT
+    clauses = replace(wanted.reading, form=CellFormat.ITEM) if is_typed else wanted.reading
     if not BY_SUFFIX[suffix].cells and clauses != AS_WRITTEN:
         of = " ".join(suffixes(lambda format: format.cells))
         raise disagrees(f"has no cells: `as`, `missing`, `sep`, `decimal` and `group` are for {of}")

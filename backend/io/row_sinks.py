@@ -17,8 +17,10 @@ from typing import Any, BinaryIO, ClassVar, Final, TypeAlias, cast
 from ...lang.diagnostics.model import Code
 from ...lang.support.files import FileReplacement
 from ...lang.support.records import dataclass, field
+from ...lang.tree.program import AS_WRITTEN, ColumnFormat
 from ...typechecker.elements import Kind
 from .byte_source import bytes_of, fill, new_array
+from .cells import require_dated
 from .errors import FileTrouble
 
 # ---------------------------------------------------------------------------------------------------- interface
@@ -28,7 +30,7 @@ class RowSink(ABC):
     """A file that receives an output in slabs.
 
     `working_memory`: bytes that writing takes; `any_axis`: may slabs be along any axis in any order, rather than rows in order?
-    `name`: of the output; `came`: bytes of items written so far."""
+    `name`: of the output; `reading`: how its items are written; `came`: bytes of items written so far."""
 
     working_memory: ClassVar[int] = 0
     any_axis: ClassVar[bool] = False
@@ -37,6 +39,7 @@ class RowSink(ABC):
     kind: Kind
     shape: tuple[int, ...]
     name: str = ""
+    reading: ColumnFormat = AS_WRITTEN
     written: FileReplacement = field(default_factory=FileReplacement)
     handle: int = -1
     came: int = 0
@@ -145,6 +148,7 @@ class AppendSink(RowSink):
     def put(self, slab: Any, axis: int, first: int) -> None:
         if axis != 0 or first * bytes_of(self.kind, self.shape[1:]) != self.came:
             raise FileTrouble(Code.E708, "was not written in order")
+        require_dated(slab, self.reading)
         self.append(slab)
         self.came += bytes_of(self.kind, slab.shape)
 
@@ -177,6 +181,7 @@ class RandomAccessSink(RowSink):
     def put(self, slab: Any, axis: int, first: int) -> None:
         import numpy
 
+        require_dated(slab, self.reading)
         runs = numpy.ascontiguousarray(slab, self.dtype).reshape(prod(self.shape[:axis]), -1).view(numpy.uint8)
         across, step = prod(self.shape[axis : axis + 1]), prod(self.shape[axis + 1 :]) * self.dtype.itemsize
         for position, run in enumerate(runs):

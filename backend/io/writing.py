@@ -25,15 +25,15 @@ from ...lang.diagnostics.model import Code
 from ...lang.support.files import FileReplacement
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
-from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat
+from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..vm.values import DIGITS, Array, needs_exponent, number_text, shortest_decimal, split_at_point, to_numpy
 from . import csv
 from .byte_source import ITEMS, blocks_of, characters_of, require_utf8, suffix_of
-from .cells import CellError, texts_of
+from .cells import require_dated, texts_of
 from .csv import CsvColumn, TextSink
 from .errors import FileTrouble
-from .formats import BY_SUFFIX, COMPRESSED, require_package, suffixes
+from .formats import BY_SUFFIX, COMPRESSED, DATED, DATED_TABLES, require_package, suffixes
 from .reading import located
 from .row_sinks import RowSink
 
@@ -213,8 +213,6 @@ def _blank_lines(row: int, shape: tuple[int, ...]) -> str:
 # ---------------------------------------------------------------------------------------------------- formats
 
 WRITABLE: Final = tuple(".zarr.zip" if suffix == ".zarr" else suffix for suffix in suffixes(lambda format: format.writes))
-_TYPED: Final = (".parquet", ".arrow", ".feather")
-"""The formats whose columns may be dates and times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +248,8 @@ def prepare_values(
             return PendingWrite(path, lambda file: npy.write(file, column.values, column.kind, column.form), span)
         if BY_SUFFIX[suffix].table and suffix not in csv.DELIMITERS:
             return PendingWrite(path, _table_writer(path, parquet.columns_of(column)), span)
-        if column.kind is Kind.CHAR and column.values.ndim == 2 and suffix in csv.DELIMITERS:
+        is_text = (column.kind is Kind.CHAR and column.values.ndim == 2) or column.form is not CellFormat.ITEM
+        if is_text and suffix in csv.DELIMITERS:
             return PendingWrite(path, _table_writer(path, [column]), span)
         return PendingWrite(path, _writer(path, column.values, column.kind), span)
 
@@ -305,6 +304,8 @@ def _names_of(header: Output) -> list[str]:
     column = _column("x.csv", *header)
     if column.kind is Kind.CHAR and column.values.ndim == 2:
         return [characters_of(row).rstrip(" ") for row in column.values]
+    if column.form is not CellFormat.ITEM:
+        return texts_of(column.values, header[3])
     if column.values.ndim != 1:
         raise FileTrouble(Code.E708, f"cannot have columns named by `{header[0]}`: names are rows of text, or a vector")
     return [number_text(item, DIGITS) for item in column.values.tolist()]
@@ -313,18 +314,17 @@ def _names_of(header: Output) -> list[str]:
 def _column(path: str, name: str, values: Any, kind: Kind, reading: ColumnFormat) -> CsvColumn:
     """The column of an output; dates and times as text if the format has no such types."""
     array = to_numpy(values) if isinstance(values, Array) else values
+    known = _suffix(path) in DATED and not reading.pattern
+    if reading.form in (CellFormat.DAYS, CellFormat.DURATION):
+        return CsvColumn(name, array, kind, reading.form if known else CellFormat.ITEM)
     if reading.form is CellFormat.ITEM:
         return CsvColumn(name, array, kind)
     import numpy
 
-    known = _suffix(path) in (*_TYPED, ".npy") and not reading.pattern
-    try:
-        present = array[array != MISSING_POINT] if known else array
-        texts = texts_of(numpy.array([present.min(), present.max()]) if known and present.size else present, reading)
-    except CellError as trouble:
-        raise FileTrouble(Code.E708, trouble.message) from None
-    if known:
-        return CsvColumn(name, array, kind, reading.form)
+    require_dated(array, reading)
+    if known or (_suffix(path) in csv.DELIMITERS and array.ndim == 1):
+        return CsvColumn(name, array, kind, reading.form, reading.pattern)
+    texts = texts_of(array, reading)
     width = max(map(len, texts), default=0)
     characters = numpy.array([list(text.ljust(width)) for text in texts], "U1").reshape(*array.shape, width)
     return CsvColumn(name, characters, Kind.CHAR, dated=True)
@@ -337,8 +337,10 @@ def _table_writer(path: str, columns: Sequence[CsvColumn]) -> Callable[[BinaryIO
     for column in columns:
         if column.kind is Kind.CHAR:
             require_utf8(column.values, table=suffix in csv.DELIMITERS)
-    if suffix in _TYPED:
+    if suffix in DATED_TABLES:
         parquet.require_table(columns)
+        for column in columns:
+            parquet.require_written(column)
         return lambda file: parquet.write_table(file, columns, ipc=suffix != ".parquet")
     if suffix not in csv.DELIMITERS:
         from .columns import json_lines, require_json_lines
@@ -463,17 +465,15 @@ def sink_type(path: str, kind: Kind, reading: ColumnFormat) -> type[RowSink] | N
     from .parquet import ParquetSink
     from .zarr import ZarrSink
 
-    suffix = suffix_of(path)
-    if reading != AS_WRITTEN:
-        return None
+    suffix, is_point = suffix_of(path), reading.form in (CellFormat.DATE, CellFormat.TIME)
     if suffix == ".npy":
-        return NpySink
+        return None if reading.pattern else NpySink
     if kind is Kind.CHAR:
         return None
     if suffix == ".parquet":
-        return ParquetSink
+        return None if reading.pattern else ParquetSink
     if suffix == ".zarr":
-        return ZarrSink
+        return None if is_point else ZarrSink
     return TextSink if suffix in (".csv", ".tsv") else None
 
 

@@ -26,6 +26,8 @@ class CellFormat(Enum):
     ITEM = "an item of the declared kind"
     DATE = "a date: days since 1970-01-01"
     TIME = "a time: nanoseconds since 1970-01-01, UTC"
+    DAYS = "a difference of dates: days"
+    DURATION = "a difference of times: nanoseconds"
     PRESENT = "whether the cell is filled"
 
 

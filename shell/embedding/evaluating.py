@@ -288,19 +288,23 @@ def as_array(value: object, what: str, reading: ColumnFormat = AS_WRITTEN) -> tu
 
 
 def _counted(array: np.ndarray[Any, Any], what: str, reading: ColumnFormat) -> tuple[np.ndarray[Any, Any], Unit]:
-    """NumPy's dates, times and differences as days or nanoseconds, NaT as the missing one; points of the declared form, if
+    """NumPy's dates, times and differences as days or nanoseconds, NaT as the missing one; of the declared form, if
     there is one.  FileTrouble: beyond 64 bits."""
     is_point, size = array.dtype.kind == "M", np.datetime_data(array.dtype)[0]
     if not is_point and size in ("M", "Y"):
         raise TypeError(f"{what} has differences of months, whose lengths differ: convert them to days or seconds")
-    column = ArrowColumn("", *from_numpy(array.reshape(-1)))
-    form = reading.form if is_point and reading.form in _DATED else column.form
+    values, present, form = from_numpy(array.reshape(-1))
+    forms = (CellFormat.DATE, CellFormat.TIME) if is_point else (CellFormat.DAYS, CellFormat.DURATION)
+    column = ArrowColumn("", values, present, forms[form is CellFormat.TIME])
+    form = reading.form if reading.form in forms else column.form
     counts = items_of(column, ColumnFormat(form, missing=MISSING_POINT)) if len(column.values) else column.values
-    points = (Unit.DATE, Unit.TIME) if is_point else (Unit.DAYS, Unit.DURATION)
-    return counts.reshape(array.shape), points[form is CellFormat.TIME]
+    units = (Unit.DATE, Unit.TIME) if is_point else (Unit.DAYS, Unit.DURATION)
+    return counts.reshape(array.shape), units[form is forms[1]]
 
 
-_DATED: Final = (CellFormat.DATE, CellFormat.TIME)
+_COUNTED: Final = {
+    CellFormat.DATE: "M8[D]", CellFormat.TIME: "M8[ns]", CellFormat.DAYS: "m8[D]", CellFormat.DURATION: "m8[ns]",
+}  # fmt: skip
 
 
 _DTYPES: Final = {
@@ -352,8 +356,8 @@ def _from_arrow(value: object, what: str, reading: ColumnFormat) -> np.ndarray[A
         return _by_numpy(value, what)
     items: list[np.ndarray[Any, Any]] = [items_of(column, reading) for column in columns]
     if not is_table:
-        form = reading.form if reading.form in _DATED else columns[0].form
-        return items[0] if form is CellFormat.ITEM else items[0].view("M8[D]" if form is CellFormat.DATE else "M8[ns]")
+        form = reading.form if reading.form in _COUNTED else columns[0].form
+        return items[0].view(_COUNTED[form]) if form in _COUNTED else items[0]
     texts = [column.name for column, item in zip(columns, items, strict=True) if item.dtype.kind == "U"]
     if texts:
         raise TypeError(f"{what} has the text column {texts[0]}; give its columns one by one")

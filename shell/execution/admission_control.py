@@ -25,7 +25,6 @@ from ...backend.schedule.single_device import Detail, plan_one_device
 from ...lang.diagnostics.model import Code, Diagnostic, Label, Refused
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source, Span, line_text
-from ...lang.tree.program import AS_WRITTEN
 from ...typechecker.core.blocks import Core
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import ArrayType, Kind
@@ -106,14 +105,14 @@ def _streams_note(candidate: PlanCandidate, streams: CannotStream) -> str:
 def _file_advice(candidate: PlanCandidate, name: str) -> str:
     """Advice on how an output could be written tile by tile; empty if its file allows that."""
     (entry,) = [entry for entry in candidate.core.outputs if entry.name == name]
-    if entry.reading != AS_WRITTEN:
-        return "; as numbers, `i64 x`, it could be written as it comes"
     path, type = candidate.outputs.get(name, ""), candidate.core.types[entry.value]
     from ...backend.io.writing import endings_in_order, sink_type  # imports NumPy
 
     sink = sink_type(path, type.element.kind, entry.reading)
     if sink is not None and sink.any_axis:
         return ""
+    if sink is None and entry.reading.pattern:
+        return "; without its format (`as`) it could be written as it comes"
     advice, endings = f"; write it with `--out {name}=FILE.npy`", endings_in_order(type.element.kind, len(type.shape))
     if not endings or sink is not None:
         return advice

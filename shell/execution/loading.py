@@ -35,6 +35,7 @@ from ...backend.io.reading import (
     read_shape,
     read_values,
     reading_bytes,
+    reading_from,
 )
 from ...backend.vm.values import kind_of_dtype
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
@@ -100,7 +101,8 @@ def find_inputs(
                 if file not in pipes:
                     pipes[file] = _read_pipe(partial(read_bytes, file, pipes=Pipes.READ), shown, limit, entry)
                 held = pipes[file]
-            wanted = InputSpec(type.element.kind, type.rank, entry.span, entry.reading, shown, held, tables)
+            reading = reading_from(path, entry.reading)
+            wanted = InputSpec(type.element.kind, type.rank, entry.span, reading, shown, held, tables)
             shape = read_shape(path, wanted)
             reading_memory = reading_bytes(path, type.element.kind, shape, entry.span, held=held)
         except RhoError as error:

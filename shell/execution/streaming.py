@@ -391,7 +391,7 @@ class InTiles:
                 shape, path = tuple(size.evaluate(sizes) for size in type.shape), program.request.outputs[entry.name]
                 sink = sink_type(path, type.element.kind, entry.reading)
                 assert sink is not None, "only outputs whose files take tiles are written so"
-                sinks[entry.name] = sink(path, type.element.kind, shape, entry.name)
+                sinks[entry.name] = sink(path, type.element.kind, shape, entry.name, entry.reading)
         if attempt is not None and (workers := self.request.workers) is not None:
             from ...backend.cluster.wire import stream_shipment
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import rho
+from rho.shell.main import main
 
 pa: Any = pytest.importorskip("pyarrow")
 DAY = datetime.date(2024, 1, 5)
@@ -141,8 +142,7 @@ def test_structures_are_given_back() -> None:
 
 def test_no_arrow_library_is_imported() -> None:
     script = (
-        "import sys, rho; rho.compile('{⍵}')([1.0, 2.0]);"
-        "print([m for m in ('pyarrow', 'pandas', 'polars') if m in sys.modules])"
+        "import sys, rho; rho.compile('{⍵}')([1.0, 2.0]);print([m for m in ('pyarrow', 'pandas', 'polars') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
@@ -176,3 +176,24 @@ def test_a_result_is_a_data_frame(tmp_path: Path) -> None:
         pa.table(result)
     with pytest.raises(KeyError):
         result.select("none")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "npy", "csv"])
+def test_differences_go_to_files_and_back(tmp_path: Path, suffix: str) -> None:
+    """As durations where the format has them, with what is missing; days are seconds to Arrow, and any unit that fits is read."""
+    day = np.array(["2024-03-01", "NaT", "1969-12-30"], "M8[D]")
+    first = "input day : date[n]\noutput gap ← day-⎕date '2024-01-01'\noutput late ← (⎕time day)-⎕time ⎕date '2024-02-29'\n"
+    (tmp_path / "p.rho").write_text(first, encoding="utf-8")
+    np.save(tmp_path / "day.npy", day)
+    wanted = [word for name in ("gap", "late") for word in ("--out", f"{name}={tmp_path / name}.{suffix}")]
+    assert main(["run", str(tmp_path / "p.rho"), "--in", f"day={tmp_path / 'day.npy'}", *wanted]) == 0
+    member = {"parquet": ":gap", "arrow": ":gap"}.get(suffix, "")
+    missing = " missing ⎕nat" if suffix in ("parquet", "arrow") else ""
+    second = "".join(
+        f'input {name} : {type}[n] ← "{name}.{suffix}{member.replace("gap", name)}"{missing}\noutput {name}\n'
+        for name, type in (("gap", "days"), ("late", "duration"))
+    )
+    (tmp_path / "q.rho").write_text(second, encoding="utf-8")
+    result = rho.load(tmp_path / "q.rho").run()
+    np.testing.assert_array_equal(result["gap"], day - np.datetime64("2024-01-01"))
+    np.testing.assert_array_equal(result["late"], day - np.datetime64("2024-02-29T00", "ns"))

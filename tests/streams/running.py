@@ -38,7 +38,10 @@ def store(program: LoadedProgram) -> list[Any]:
     outcome = Session().run(program)
     span = Span("p.rho", 0, 0)
     paths = {name: program.request.outputs[name] for name in outcome.outputs}
-    write_together([prepare_values(paths[name], one.value, one.kind, span, name=name) for name, one in outcome.outputs.items()])
+    outputs = outcome.outputs.items()
+    write_together([
+        prepare_values(paths[name], one.value, one.kind, span, name=name, reading=one.reading) for name, one in outputs
+    ])  # fmt: skip
     return [np.asarray(shown.value) for shown in outcome.printed]
 
 

@@ -100,8 +100,7 @@ def test_what_a_block_of_text_takes_is_in_the_plan(folder: Path) -> None:
         (_X + "z ← 1+x\noutput z", "json", f"z=FILE.npy`; {_ENDINGS} .csv, .tsv, .parquet, .zarr.zip"),
         ("input x : f64[n]\nz ← x×0J1\noutput z", "json", f"{_ENDINGS} .csv, .tsv, .zarr.zip"),
         (_X + "z ← x∘.+2 3⍴0.0\noutput z", "json", f"{_ENDINGS} .zarr.zip"),
-        ("input days : date[n]\nz ← days+⎕days 1\noutput z", "npy", "as numbers, `i64 x`, it could"),
-        ("input days : date[n]\nz ← days+⎕days 1\noutput z", "csv", "as numbers, `i64 x`, it could"),
+        ('input days : date[n]\nz ← days+⎕days 1\noutput z as "%d.%m.%Y"', "npy", "without its format (`as`) it could"),
     ],
 )
 def test_a_file_that_takes_only_the_whole_is_told(text: str, suffix: str, advice: str, folder: Path) -> None:
@@ -149,7 +148,35 @@ def test_nothing_is_left_of_a_table(failure: BaseException, folder: Path, monkey
     assert not files.live()
 
 
-def test_text_and_dates_have_no_rows_to_write() -> None:
+@pytest.mark.parametrize("suffix", ["npy", "csv", "tsv", "parquet"])
+def test_dates_and_differences_are_written_as_they_come(suffix: str, tmp_path: Path) -> None:
+    """The same bytes as the whole value, missing ones too."""
+    pytest.importorskip("pyarrow")
+    outputs = {"npy": "tg", "csv": "tz", "tsv": "g", "parquet": "z"}[suffix]
+    values = {"z": "d+⎕days 1", "t": "(⎕time d)+⎕duration 5", "g": "d-⎕date '2000-01-01'"}
+    text = "input d : date[n] where n ≥ 8\n" + "".join(f"output {name} ← {values[name]}\n" for name in outputs)
+    count, limit, written = (4_000_000, 75_000_000, []) if suffix == "parquet" else (200_003, 6_000_000, [])
+    days = np.random.default_rng(4).integers(-9000, 20000, count).astype("M8[D]")
+    days[[7, count - 1]] = np.datetime64("NaT")
+    np.save(tmp_path / "d.npy", days)
+    for allowed in (None, limit):
+        program = loaded(text, tmp_path, allowed, suffix=suffix)
+        assert bool(program.plan.stores) == (allowed is not None)
+        store(program)
+        written.append([Path(path).read_bytes() for path in program.request.outputs.values()])
+    assert written[0] == written[1]
+
+
+def test_dates_beyond_the_calendar_are_refused_as_they_come(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.r_[np.arange(400_000), 10**8])
+    program = loaded("input x : i64[n] where n ≥ 8\noutput z ← ⎕date x", tmp_path, 2_000_000, suffix="csv")
+    assert program.plan.stores
+    with pytest.raises(RunFailed, match="9999"):
+        Session().run(program)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.npy"]
+
+
+def test_text_has_no_rows_to_write() -> None:
     assert sink_type("z.csv", Kind.F64, AS_WRITTEN) is TextSink
     assert sink_type("z.CSV", Kind.CHAR, AS_WRITTEN) is None
     assert sink_type("z.png", Kind.F64, AS_WRITTEN) is None
