@@ -164,9 +164,14 @@ class Function(Generic[R]):
     Raises `rho.Rejected` where the types do not fit (a TypeError for values that are not arrays, and for two arguments of a
     function without `⍺`), `rho.RunFailed` where a run-time check fails; both carry `.diagnostics`."""
 
-    def __init__(self, text: str, session: Session, *, drops_left: bool = False, returns: object = None) -> None:
+    def __init__(
+        self, text: str, session: Session, *, drops_left: bool = False, returns: object = None, is_gradient: bool = False,
+        of_one: Function[R] | None = None,
+    ) -> None:  # fmt: skip
+        """`is_gradient`: of a function, by its last argument.  `of_one`: what is called with one argument."""
         self.text = text
         self._returns = returns
+        self._is_gradient, self._of_one = is_gradient, of_one
         self._session = session
         self._drops_left = drops_left
         self._prepared_calls: dict[ArgumentKey, _PreparedCall] = {}
@@ -179,9 +184,10 @@ class Function(Generic[R]):
     def __repr__(self) -> str:
         return f"rho.compile({self.text!r})"
 
-    def __reduce__(self) -> tuple[Callable[..., Function[Any]], tuple[str, Session, object]]:
+    def __reduce__(self) -> tuple[Callable[..., Function[Any]], tuple[object, ...]]:
         """A function is pickled and copied as its text and session, without its prepared plans."""
-        return compile_text, (self.text, self._session, self._returns)
+        of_one = None if self._of_one is None else self._of_one.text
+        return compile_text, (self.text, self._session, self._returns, self._is_gradient, of_one)
 
     def __call__(self, *arguments: object, out: object = None) -> R:
         try:
@@ -205,6 +211,8 @@ class Function(Generic[R]):
         if not 1 <= len(arguments) <= 2:
             raise TypeError(f"a Rho function takes one argument or two, not {len(arguments)}")
         self._require_left(len(arguments))
+        if self._of_one is not None and len(arguments) == 1:
+            return self._of_one(*arguments)
         arrays, elements = _arrays_of(arguments)
         key = tuple([(element or array.dtype, array.shape) for array, element in zip(arrays, elements, strict=True)])
         ready = self._prepared_calls.get(key) or self._prepare_shared(key, arrays, elements)
@@ -242,12 +250,14 @@ class Function(Generic[R]):
         if not 1 <= len(types) <= 2:
             raise TypeError(f"a Rho function takes one argument or two: give the type of each, not {len(types)} types")
         self._require_left(len(types))
+        if self._of_one is not None and len(types) == 1:
+            return self._of_one.result_type(*types)
         checked = _require_accepted(self._session, self._caller_text, self._program(types, None))
         return checked.types[RESULT]
 
     def _prepare_shared(self, key: ArgumentKey, arrays: list[NumArray], elements: list[str]) -> _PreparedCall:
         types = _types_of(arrays, elements)
-        if f"{_DIFFERENTIATED} ← " in self.text and types[-1][0] not in _DIFFERENTIABLE:
+        if self._is_gradient and types[-1][0] not in _DIFFERENTIABLE:
             called = _ARGUMENT_NAMES[2 if len(types) == 2 else 0]
             message = f"{called} has elements of type {types[-1][0]}, and only f32 and f64 have a gradient"
             note = "give floats, as by `numpy.asarray(x, float)`"
@@ -356,10 +366,12 @@ def _array_of_argument(argument: object, called: str) -> tuple[NumArray, str]:
         raise TypeError("\n".join([f"{called} {trouble.message}", *(f"  = {note}" for note in trouble.notes)])) from None
 
 
-def compile_text(text: str, session: Session | None = None, returns: object = None) -> Function[Any]:
+def compile_text(
+    text: str, session: Session | None = None, returns: object = None, is_gradient: bool = False, of_one: str | None = None
+) -> Function[Any]:
     """A function from Rho text: an expression that is a function, with statements before it if needed (`use`, definitions).
 
-    Rejected: the text is not a function, or does not parse."""
+    `of_one`: the text of what is called with one argument.  Rejected: the text is not a function, or does not parse."""
     session = session or Session()
     *before, last = _statements(text)
     caller_text = CallerText.of(_NAME, [*before, last])
@@ -370,7 +382,9 @@ def compile_text(text: str, session: Session | None = None, returns: object = No
         raise Rejected([Diagnostic(Code.E134, f"a function is wanted; this is {type_}", Span(_NAME, 0, 0), notes=(hint,))])
     if returns is not None:
         require_element_types(returns)
-    return Function(text, session, drops_left=checked.result is not None and checked.result.drops_left(FUNCTION), returns=returns)
+    drops_left = checked.result is not None and checked.result.drops_left(FUNCTION)
+    monadic = None if of_one is None else compile_text(of_one, session, returns, is_gradient)
+    return Function(text, session, drops_left=drops_left, returns=returns, is_gradient=is_gradient, of_one=monadic)
 
 
 def gradient_of(function: Function[Any] | str, session: Session | None, *, with_value: bool) -> Function[Any]:
@@ -380,11 +394,18 @@ def gradient_of(function: Function[Any] | str, session: Session | None, *, with_
             raise TypeError(f"a gradient is of a compiled function or of its text, not {type(function).__name__}")
         function = compile_text(function, session)
     *before, last = _statements(function.text)
-    is_dyadic = "⍺" in last + "".join(before) and not function._drops_left
-    left, call = ("∆left ← ⍺ ⋄ ", f"{{∆left {_DIFFERENTIATED} ⍵}}") if is_dyadic else ("", _DIFFERENTIATED)
-    result = f"({call} ⍵ ⋄ {call}∂ ⍵)" if with_value else f"{call}∂ ⍵"
-    text = "\n".join([*before, f"{_DIFFERENTIATED} ← {last}", f"{{{left}{result}}}"])
-    return compile_text(text, session or function._session)
+    name = _DIFFERENTIATED
+    while name in function.text:
+        name += _DIFFERENTIATED[-1]
+
+    def gradient(left: str, call: str) -> str:
+        result = f"({call} ⍵ ⋄ {call}∂ ⍵)" if with_value else f"{call}∂ ⍵"
+        return "\n".join([*before, f"{name} ← {last}", f"{{{left}{result}}}"])
+
+    of_one, session = gradient("", name), session or function._session
+    if "⍺" not in last + "".join(before) or function._drops_left:
+        return compile_text(of_one, session, is_gradient=True)
+    return compile_text(gradient("∆left ← ⍺ ⋄ ", f"{{∆left {name} ⍵}}"), session, is_gradient=True, of_one=of_one)
 
 
 def _statements(text: str) -> list[str]:

@@ -33,6 +33,30 @@ def test_gradients_of_gradients_and_pickles() -> None:
     assert np.allclose(slope(X), 3 * X**2)
 
 
+def test_gradients_of_gradients_from_python() -> None:
+    third = rho.grad(rho.grad(rho.grad("{⍵*4}")))
+    assert third(2.0) == 48
+    assert pickle.loads(pickle.dumps(third))(2.0) == 48
+    assert rho.grad(rho.grad("{⍺×⍵*3}"))(5.0, 2.0) == 60
+    value, slope = rho.value_and_grad(rho.grad("∆f ← {⍵*2}\n{⍵×∆f ⍵}"))(2.0)
+    assert (value, slope) == (12, 12)
+    assert rho.compile("∆f ← {⍵+1}\n∆f")([1, 2]).tolist() == [2, 3]
+
+
+def test_a_left_argument_may_have_a_default() -> None:
+    slope = rho.grad("{⍺←2 ⋄ +/⍺×⍵*2}")
+    for function in (slope, pickle.loads(pickle.dumps(slope))):
+        assert function(X).tolist() == [2, -4, 8]
+        assert function(1.5, X).tolist() == [1.5, -3, 6]
+        assert function(X).tolist() == [2, -4, 8]
+        assert function.result_type("f64[3]") == function.result_type("f64", "f64[3]") == "f64[3]"
+    value, _ = rho.value_and_grad("{⍺←2 ⋄ +/⍺×⍵*2}")(X)
+    assert value == 10.5
+    with pytest.raises(rho.Rejected, match="needs a left argument") as caught:
+        rho.grad("{+/⍺×⍵}")(X)
+    assert "∆left" not in str(caught.value)
+
+
 def test_a_wrong_function_is_refused() -> None:
     with pytest.raises(TypeError, match="of its text, not int"):
         rho.grad(3)  # type: ignore[arg-type]
