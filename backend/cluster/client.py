@@ -28,7 +28,7 @@ from ..io.external_arrays import Fingerprint, StoredInput, StoredOutput, fingerp
 from ..io.row_sinks import RandomAccessSink
 from ..schedule.plan.plan import DeviceId, ExecutionPlan
 from ..schedule.program_facts.partitioning import stored_on, stores_of
-from ..streams.stream_executor import SharedPass
+from ..streams.stream_executor import SharedPass, States
 from ..vm.executor import execute_plan
 from ..vm.run_state import Observer, RunResults
 from .cluster_profile import (
@@ -272,9 +272,11 @@ class TiledAttempt:
         and outputs that only home has."""
         self.program, self.stored, self.undivided = program, stored, undivided
 
-    def begin(self, shared: SharedPass, sinks: Mapping[str, Any]) -> None:
+    def begin(self, shared: SharedPass, sinks: Mapping[str, Any], states: Mapping[DeviceId, States] | None = None) -> None:
         step, digest = shared.step, self.program["digest"]
         shares = [share for share in step.shares if share.device in self.client.devices]
+        if states is None:  # nothing continues from the last one
+            shares = [share for share in shares if share is not step.shares[-1]]
         by_address = {worker.member.address: worker for worker in self.workers}
         self.working = [by_address[self.client.devices[share.device].address] for share in shares]
         if new := [worker for worker in self.working if digest not in self.known[worker.member.address]]:
@@ -294,9 +296,11 @@ class TiledAttempt:
         for worker, share in zip(self.working, shares, strict=True):
             worker.done = None
             threads = threads_of(self.client.members, worker.member)
-            with_share = {**facts, "share": [share.first, share.stop], "device": share.device, "threads": threads}
+            before = None if states is None else states.get(share.device, {})
+            with_share = {**facts, "share": [share.first, share.stop], "device": share.device, "threads": threads,
+                          "states": None if before is None else [*before]}  # fmt: skip
             try:
-                worker.connection.send(MessageKind.TILES, with_share, [*operands.values()])
+                worker.connection.send(MessageKind.TILES, with_share, [*operands.values(), *(before or {}).values()])
             except Lost as lost:
                 raise worker.explained(lost) from None
         self.sinks = written

@@ -519,7 +519,8 @@ class TiledRun:
         self.current = label(one.sinks[0].phase, graph)
         backend = CpuBackend(device.threads)
         phases = {phase.id: phase for phase in graph.phases}
-        memory = dict(zip(map(ValueId, facts["operands"]), self.operands, strict=True))
+        operands, states = facts["operands"], facts["states"]
+        memory = dict(zip(map(ValueId, operands), self.operands[: len(operands)], strict=True))
         machine = RunState(
             graph.types, dict(program.bound.sizes), graph.guards, {device.id: backend}, {}, {device.id: memory}, phases,
             around=program.bound, stores=files,
@@ -531,7 +532,12 @@ class TiledRun:
 
         with backend.quiet(), compiling_apart():
             try:
-                StreamRun(machine, files, program.flow, one, step, device, memory, deliver=deliver).run_share(*facts["share"])
+                stream = StreamRun(machine, files, program.flow, one, step, device, memory, deliver=deliver)
+                if states is None:
+                    stream.leave(*facts["share"])
+                else:
+                    stream.states |= zip(states, self.operands[len(operands) :], strict=True)
+                    stream.run_share(*facts["share"])
             except CheckFailed as failure:
                 raise failure.at(current_span(machine)) from None
             except MemoryError:

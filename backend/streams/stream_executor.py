@@ -6,7 +6,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 
@@ -34,10 +34,12 @@ from ..schedule.streams.tile_demands import (
     TilePass,
     demand,
     function_of,
+    has_rounds,
     part_of,
     selects,
 )
 from ..schedule.streams.tile_graph import Tile as GraphTile, TileState, key_of, tile_of
+from ..vm.backend_interface import Types
 from ..vm.executor import PreparedPlan
 from ..vm.run_state import Action, Memory, OutputValue, Progress, RunState
 from .spill import SelectedRows, SortedRuns
@@ -173,6 +175,13 @@ class Ring:
 
 # ---------------------------------------------------------------------------------------------------- execution of passes
 
+LEFT: Final = -1
+"""In place of a sink: the states that tiles leave."""
+
+States: TypeAlias = Mapping[str, Any]
+"""The states that tiles carry, by name."""
+
+
 class SharedPass(Protocol):
     """A pass of which other devices run tiles."""
 
@@ -183,15 +192,17 @@ class SharedPass(Protocol):
         ...
 
     def take(self, sink: int, rows: Rows, arrays: Sequence[Any], value: int) -> None:
-        """Take the rows of a sink, or the partial results of the subtree (first tile, tiles) of its result `value`."""
+        """Take the rows of a sink, or the partial results of the subtree (first tile, tiles) of its result `value`; of sink
+        `LEFT` the states, in the order of their names, that the tiles `rows` leave."""
         ...
 
 
 class OtherDevices(Protocol):
     """The devices beside home that run tiles (`cluster.client`)."""
 
-    def begin(self, shared: SharedPass, sinks: Mapping[str, Any]) -> None:
-        """Begin the pass on all that have a share of it."""
+    def begin(self, shared: SharedPass, sinks: Mapping[str, Any], states: Mapping[DeviceId, States] | None = None) -> None:
+        """Begin the pass on all that have a share of it, with the states before it, or only the round that finds what its tiles
+        leave, without `states`."""
         ...
 
     def check(self) -> None:
@@ -218,10 +229,10 @@ class TiledFiles:
     read: dict[DeviceId, tuple[int, int, int]] = field(default_factory=dict)
     """By device, the passes that it took part in, their tiles, and the bytes that it has read."""
 
-    def count(self, device: DeviceId, tiles: int, reads: int) -> None:
-        """Count a pass of a device."""
+    def count(self, device: DeviceId, tiles: int, reads: int, *, delivers: bool) -> None:
+        """Count a pass of a device, or what it has read in the round before."""
         passes, before, so_far = self.read.get(device, (0, 0, 0))
-        self.read[device] = passes + 1, before + tiles, so_far + reads
+        self.read[device] = passes + delivers, before + tiles * delivers, so_far + reads
 
     def discard(self) -> None:
         """Discard partial outputs of a failed run."""
@@ -262,8 +273,11 @@ class StreamRun:
     memory: Memory
     plans: dict[tuple[object, ...], tuple[GraphTile, PreparedPlan]] = field(default_factory=dict)
     joined: dict[ValueId, PartialTree] = field(default_factory=dict)
-    states: dict[str, tuple[TileState, Any]] = field(default_factory=dict)
+    states: dict[str, Any] = field(default_factory=dict)
     """The state that the last tile left, by name."""
+    carried: dict[str, TileState] = field(default_factory=dict)
+    left: dict[int, Sequence[Any]] = field(default_factory=dict)
+    """The states that shares leave alone, by their first tiles."""
     deliver: Callable[[int, Rows, Sequence[Any], int], None] | None = None
     """Sends home what it takes (`SharedPass.take`); None: this is home."""
     lock: Any = field(default_factory=threading.Lock)
@@ -272,9 +286,11 @@ class StreamRun:
         for sink in self.one.sinks:
             self.begin(sink)
         others = self.stores.others if self.step.shares else None
+        before = {} if others is None else self.rounds(others)
+        self.states |= before.get(self.device.id, {})
         if others is not None:
             written = [sink.phase.name for sink in self.one.sinks if isinstance(sink.phase, Output)]
-            others.begin(self, {name: self.stores.sinks[name] for name in written})
+            others.begin(self, {name: self.stores.sinks[name] for name in written}, before)
         share = next((share for share in self.step.shares if share.device == self.device.id), None)
         if share is not None or not self.step.shares:
             self.run_tiles(*((0, self.step.tiles) if share is None else (share.first, share.stop)))
@@ -290,8 +306,45 @@ class StreamRun:
                 self.begin(sink)
         self.run_tiles(first, stop)
 
-    def run_tiles(self, first: int, stop: int) -> None:
-        """Run the tiles [first, stop), and deliver their partial results."""
+    def rounds(self, others: OtherDevices) -> dict[DeviceId, States]:
+        """Returns the states before the tiles of each device, after a round that finds what each leaves (`tile_demands`, Note
+        [Rounds]); none if nothing is carried."""
+        shares = self.step.shares
+        if not has_rounds(self.flow, self.one):
+            return {}
+        others.begin(self, {})
+        for share in shares[:-1]:
+            if share.device == self.device.id:
+                self.leave(share.first, share.stop)
+        others.wait()
+        (tile, *_) = tiles_of(self.one, self.step.rows)
+        carried = sorted(tile_of(self.flow, self.one, demand(self.flow, self.one, tile), tile).states.items())
+        pairs, backend = list[PairwiseFunction](), self.machine.backends[self.device.id]
+        for _, state in carried:
+            (phase,) = (phase for phase in self.one.phases if phase.id == state.phase)
+            assert isinstance(phase, LibraryPhase), "scans carry states"
+            types = Types({state.made: state.type}, {}, ())
+            pairs.append(pairwise_function(phase, function_of(phase), state.made, types, backend))
+        before: dict[DeviceId, States] = {}
+        total: list[Any] = [beginning(state) for _, state in carried]
+        for share in shares:
+            before[share.device] = {name: array for (name, _), array in zip(carried, total, strict=True)}
+            if share is not shares[-1]:
+                total = [pair(one, other) for pair, one, other in zip(pairs, total, self.left[share.first], strict=True)]
+        return before
+
+    def leave(self, first: int, stop: int) -> None:
+        """Run the tiles [first, stop) for the states alone that they leave."""
+        self.run_tiles(first, stop, delivers=False)
+        arrays = [self.states[name] for name in sorted(self.states)]
+        self.states.clear()
+        if self.deliver is None:
+            self.left[first] = arrays
+        else:
+            self.deliver(LEFT, (first, stop), arrays, 0)
+
+    def run_tiles(self, first: int, stop: int, *, delivers: bool = True) -> None:
+        """Run the tiles [first, stop), and deliver their results."""
         tiles = list(tiles_of(self.one, self.step.rows))[first:stop]
         needs = [demand(self.flow, self.one, tile) for tile in tiles]
         sources = {p.name: p for p in self.one.phases if isinstance(p, Input)}
@@ -304,12 +357,12 @@ class StreamRun:
                 arrays = self.next(read, ring, sources)
                 if self.stores.others is not None:
                     self.stores.others.check()
-                self.tile(number, tile, needed, arrays)
+                self.tile(number, tile, needed, arrays, delivers=delivers)
                 del arrays
                 self.stores.progress.done = before + ring.bytes
             self.next(read, ring, sources)
-        self.stores.count(self.device.id, len(tiles), ring.bytes)
-        if self.deliver is not None:
+        self.stores.count(self.device.id, len(tiles), ring.bytes, delivers=delivers)
+        if self.deliver is not None and delivers:
             for index, sink in enumerate(self.one.sinks):
                 for at, value in enumerate(traverse.results(sink.phase) if sink.kind is OutputKind.JOINED else ()):
                     for subtree, partial in sorted(self.joined.pop(value).parts.items()):
@@ -319,6 +372,9 @@ class StreamRun:
         return {value: self.memory[value] for phase in self.one.phases for value in self.flow.whole_operands(phase)}
 
     def take(self, sink: int, rows: Rows, arrays: Sequence[Any], value: int) -> None:
+        if sink == LEFT:
+            self.left[rows[0]] = arrays
+            return
         target = self.one.sinks[sink]
         if target.kind is not OutputKind.JOINED:
             self.put(target, rows, arrays[0])
@@ -375,7 +431,7 @@ class StreamRun:
                 self.memory[value] = total[0] if isinstance(total, tuple) else total
         elif sink.kind is OutputKind.CARRIED:
             assert isinstance(sink.phase, LibraryPhase)
-            states = [(state, array) for state, array in self.states.values() if state.phase == sink.phase.id]
+            states = [(state, self.states[name]) for name, state in self.carried.items() if state.phase == sink.phase.id]
             (total,) = [array for state, array in states if not state.occupied]
             for _, occupied in [one for one in states if one[0].occupied]:
                 kind = self.machine.kind(sink.phase.results[0])
@@ -387,7 +443,9 @@ class StreamRun:
         with located(sink.path, output.span), system_trouble():
             act(sink)
 
-    def tile(self, number: int, tile: RowRange, needed: TileDemand, arrays: Mapping[str, Any]) -> None:
+    def tile(
+        self, number: int, tile: RowRange, needed: TileDemand, arrays: Mapping[str, Any], *, delivers: bool
+    ) -> None:  # fmt: skip
         key = key_of(self.flow, self.one, needed)
         if key not in self.plans:
             while len(self.plans) >= MOST_KINDS:
@@ -401,9 +459,12 @@ class StreamRun:
         for name, (phase, axis) in graph.starts.items():
             given[name] = np.array(needed.boxes[phase][axis][0], np.int64)
         for name, state in graph.states.items():
-            given[name] = self.states.pop(name)[1] if name in self.states else beginning(state)
+            given[name] = self.states.pop(name) if name in self.states else beginning(state)
         outputs = prepared.run(given).outputs
-        self.states |= {name: (state, outputs[name].value) for name, state in graph.states.items()}
+        self.states |= {name: outputs[name].value for name in graph.states}
+        self.carried |= graph.states
+        if not delivers:
+            return
         values = {value: outputs[name].value for name, value in graph.results.items()}
         for value, best in graph.bests.items():
             values[value] = values[value] + self.origin(value, needed), values[best]

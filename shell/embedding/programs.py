@@ -686,7 +686,7 @@ class Program:
         """The program with its sizes bound and guards checked, and its plan; cached, since `execute` prepares each once.
 
         `may_stream`: what takes too much memory is not refused, as it runs in tiles."""
-        key = (tuple(sorted(shapes.items())), tuple(sorted(params.items())), moved, may_stream)
+        key = tuple(sorted(shapes.items())), tuple(sorted(params.items())), (moved, may_stream)
         planned = self._plans.get(key)
         if planned is None:
             bound = bind_shapes(self._core, shapes, params)

@@ -117,6 +117,27 @@ def test_tables_by_key_that_are_exact_in_any_order_are_joined(text: str, folder:
         assert same_bits(results(planned), results(loaded(other, folder, LIMIT)))
 
 
+SCANS = (
+    "z ← ⌈\\x\noutput z\n+/k=⌊\\9-k", "+/8|+\\k\nz ← +\\k×3\noutput z", "z ← ∨\\x>0.9999\noutput z\n+/z",
+    "z ← ⌊⍀(x+k) ⍪⍤0 ⊢ x\noutput z",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SCANS)
+def test_scans_that_are_exact_in_any_order_take_two_rounds(text: str, folder: Path, clusters: dict[int, rho.Cluster]) -> None:
+    """What a device leaves is where the next begins; all but the last read their rows twice."""
+    source = f"input x : f64[n] where n ≥ 8\ninput k : idx<9>[n]\n{text}"
+    for count in (1, 2, 3):
+        planned = dealt(source, folder, LIMIT, clusters[count])
+        dealt_passes = [step for step in passes_of(planned.plan) if len(step.shares) == count + 1]
+        assert dealt_passes and all(step.shares[0].reads > step.shares[-1].reads for step in dealt_passes)
+        assert same_bits(results(planned), results(loaded(source, folder, LIMIT)))
+        ran = Session().run(planned).plan["tiles"]
+        assert {name: counted["read_bytes"] for name, counted in ran.items()} == {
+            str(one.device): sum(step.shares[at].reads for step in dealt_passes) for at, one in enumerate(dealt_passes[0].shares)
+        }  # fmt: skip
+
+
 def test_a_program_of_python_runs_in_tiles(folder: Path, clusters: dict[int, rho.Cluster], tmp_path: Path) -> None:
     """From its files, where it takes more than the session allows; what is given as an array does not stream."""
     script = tmp_path / "sum.rho"
@@ -199,8 +220,9 @@ def test_rows_follow_speed_and_memory(folder: Path, clusters: dict[int, rho.Clus
     assert [str(one.device) for one in passes_of(without)[0].shares] == ["home", "w1"]
 
 
-def test_forged_shares_are_found(folder: Path, clusters: dict[int, rho.Cluster]) -> None:
-    planned = dealt("input x : f64[n]\n+/x*2", folder, LIMIT, clusters[2])
+@pytest.mark.parametrize("text", ["+/x*2", "+/1=⌈\\x"])
+def test_forged_shares_are_found(text: str, folder: Path, clusters: dict[int, rho.Cluster]) -> None:
+    planned = dealt(f"input x : f64[n]\n{text}", folder, LIMIT, clusters[2])
     (step,), stored = passes_of(planned.plan), {"x": Stored((folder / "x.npy").stat().st_size - 128)}
     first, second, third = step.shares
 

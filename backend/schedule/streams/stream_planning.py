@@ -40,6 +40,7 @@ from .tile_demands import (
     TileDemand,
     TilePass,
     demand,
+    has_rounds,
     is_carried,
     out_of_order,
     part_of,
@@ -629,7 +630,8 @@ def _dealt(
         here = need_of_tiles + _delivered_bytes(request, flow, one, rows, shares)
         if len(shares) > 1 and here <= left:
             home = request.devices[0].device.id
-            return replace(tiled, shares=tuple(replace(s, memory=here) if s.device == home else s for s in shares)), here
+            shares = tuple(replace(s, memory=here) if s.device == home else s for s in shares)
+            return replace(tiled, shares=shares, reads=sum(share.reads for share in shares)), here
         rows = max(one.grain, rows // 2)
         if fixed or request.rows is not None or rows == tiled.rows or -(-one.size // rows) > most:
             return replace(step, undivided="the devices have too little memory for tiles on several"), need
@@ -637,7 +639,7 @@ def _dealt(
 
 def _undivided(request: Streaming, flow: PassPartitioning, one: TilePass, step: StreamStep) -> str:
     """Returns why one device runs all tiles of a pass; empty if several may."""
-    if any(sink.kind is OutputKind.CARRIED for sink in one.sinks) or any(is_carried(flow.cuts.get(p.id)) for p in one.phases):
+    if not has_rounds(flow, one) and any(is_carried(flow.cuts.get(phase.id)) for phase in one.phases):
         return "each tile continues from the one before"
     for phase in one.phases:
         if isinstance(phase, Input) and phase.name in request.undivided:
@@ -676,6 +678,8 @@ def _shares(request: Streaming, flow: PassPartitioning, one: TilePass, step: Str
             stop = len(tiles)
         if stop > first:
             reads = sum(_stored_bytes(request, flow, one, demand(flow, one, tile)) for tile in tiles[first:stop])
+            if stop < len(tiles) and has_rounds(flow, one):
+                reads *= 2
             shares.append(TileShare(other.device.id, first, stop, reads, takes))
             first = stop
     return tuple(shares)

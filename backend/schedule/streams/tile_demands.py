@@ -42,6 +42,9 @@ from ..program_facts.partitioning import (
 # every other.  If the neutral item differs from the result of an empty bin (¯0.0 and 0.0), a boolean state marks the bins that
 # have items.
 #
+# Note [Rounds].  Several devices share a pass with scans whose functions are exact in any order: in a first round each (but the
+# last) goes through its tiles for the states that they leave alone, in a second one it begins with all states before it, joined.
+#
 # Note [Places].  An argument reduction (the position of the least or greatest item) combines the positions of tiles together with
 # the items there: of equal items the earlier wins.
 #
@@ -70,6 +73,15 @@ class TiledAxis(Cut):
 def is_carried(cut: Cut | None) -> bool:
     """Returns whether a phase with this cut carries state from tile to tile."""
     return isinstance(cut, TiledAxis) and cut.in_order
+
+
+def has_rounds(flow: PassPartitioning, one: TilePass) -> bool:
+    """Returns whether states are carried, and only by scans that several devices may share.  See Note [Rounds]."""
+    carried = [phase for phase in one.phases if is_carried(flow.cuts.get(phase.id))]
+    scans = [phase for phase in carried if isinstance(phase, LibraryPhase) and phase.op == "scan"]
+    kinds = [flow.graph.types[phase.results[0]].element.kind for phase in scans]
+    is_exact = [scalars.is_exact_in_any_order(function_of(phase), kind) for phase, kind in zip(scans, kinds, strict=True)]
+    return bool(scans) and len(scans) == len(carried) and all(is_exact)
 
 
 def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:

@@ -24,6 +24,7 @@ from .tile_demands import (
     boxes_made,
     boxes_read,
     demand,
+    has_rounds,
     is_carried,
     out_of_order,
     part_of,
@@ -97,7 +98,8 @@ def _pass(
             yield f"phase #{phase.id} reads %{min(missing)}, which is not there"
     ends = dict.fromkeys(range(len(one.sinks)), 0)
     reads, reached = 0, dict[PhaseId, int]()
-    for tile in tiles:
+    twice = step.shares[-1].first if step.shares and has_rounds(flow, one) else 0
+    for number, tile in enumerate(tiles):
         needed = demand(flow, one, tile)
         yield from _tile(flow, one, needed)
         for phase_id, at in out_of_order(flow, one, needed, reached):
@@ -111,7 +113,7 @@ def _pass(
             if isinstance(phase, Input) and phase.result in needed.rows:
                 start, stop = needed.rows[phase.result]
                 length = flow.graph.types[phase.result].shape[0].constant or 1
-                reads += stored[phase.name].bytes * (stop - start) // length
+                reads += stored[phase.name].bytes * (stop - start) // length * (1 + (number < twice))
     for index, sink in enumerate(one.sinks):
         if ends[index] != sink.size:
             yield f"the tiles of phase #{sink.phase.id} end at {ends[index]}, not at {sink.size}"
@@ -125,7 +127,7 @@ def _shares(
     """Yields faults of who runs which tiles: each is one device's, and the devices read what the pass reads."""
     if not step.shares:
         return
-    if any(is_carried(flow.cuts.get(phase.id)) for phase in one.phases):
+    if any(is_carried(flow.cuts.get(phase.id)) for phase in one.phases) and not has_rounds(flow, one):
         yield "tiles that continue from the one before are dealt to several devices"
     ends, peaks, devices = [0, *(share.stop for share in step.shares)], dict(plan.main.peak), [one.id for one in plan.devices]
     if [share.first for share in step.shares] != ends[:-1] or ends[-1] != step.tiles or ends != sorted(set(ends)):
