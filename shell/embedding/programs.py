@@ -41,7 +41,7 @@ from ..execution.run_request import RunRequest
 from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 from ..execution.stored_plans import cores, read_plan
 from ..pipeline import Session
-from ..pipeline_types import Checked
+from ..pipeline_types import Checked, LoadedProgram
 from .evaluating import (
     as_array,
     copied_out,
@@ -716,9 +716,8 @@ class Program:
         self, connection: ClusterConnection, bound: Any, arrays: Mapping[str, Any], files: Mapping[str, InputFile]
     ) -> Any:  # fmt: skip
         """Run on the workers of a cluster; the plan is cached for the present workers and the files that they can read."""
-        from ...backend.io.external_arrays import StoredInput
-        from ..execution.clusters import run_with_files
-        from ..execution.scheduling import PlanPurpose, Scheduling, place_stored_files, plan_on, remote_runner
+        from ..execution.clusters import OnCluster
+        from ..execution.scheduling import place_stored_files, plan_on, remote_runner
 
         core, scheduling = self._core, Scheduling(PlanPurpose.RUN, cluster=connection)
         profile, stored, there = place_stored_files(core, bound, files, scheduling)
@@ -726,10 +725,8 @@ class Program:
         planned = self._plans.get(key)
         if planned is None:
             planned = self._plans[key] = bound, plan_on(core, there, profile, scheduling).plan
-        run = remote_runner(connection, core, there, scheduling)
-        entries = with_only_inputs(core, [entry for entry in core.data if entry.name in files])
-        inputs = {name: one for name, one in stored.items() if isinstance(one, StoredInput)}
-        return run_with_files(entries, files, bound.sizes, inputs, lambda read: run(planned[1], {**arrays, **read}, None))
+        run = OnCluster(remote_runner(connection, core, there, scheduling), stored)
+        return run.results(LoadedProgram(self._checked, RunRequest(arrays=arrays), files, there, planned[1], run), None)
 
     def _checked_plan(self, given: Plan, bound: Any) -> Any:
         """The stored plan, checked against the program.  Refused: it is invalid, or cannot run here."""

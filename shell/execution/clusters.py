@@ -4,8 +4,7 @@ themselves."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ...lang.diagnostics.model import RhoError
@@ -62,6 +61,12 @@ class ClusterConnection:
             membership.close()
             raise
 
+    def __enter__(self) -> ClusterConnection:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
     def close(self) -> None:
         cluster = self.__dict__.pop("cluster", None)
         if cluster is not None:
@@ -84,16 +89,6 @@ def _silence_resource_tracker() -> None:
             del os.environ["PYTHONWARNINGS"]
         else:
             os.environ["PYTHONWARNINGS"] = before
-
-
-@contextmanager
-def disconnecting(attachment: ClusterConnection | None) -> Iterator[None]:
-    """Close the connection, if there is one, at the end of the block."""
-    try:
-        yield
-    finally:
-        if attachment is not None:
-            attachment.close()
 
 
 # ---------------------------------------------------------------------------------------------------- tiles on workers
@@ -237,23 +232,6 @@ def stores_by_name(profile: Profile, stored: Mapping[str, StoredInput | StoredOu
     return {name: store for name, store in stores.items() if store is not None}
 
 
-def run_with_files(
-    core: Core, files: Mapping[str, InputFile], sizes: Mapping[Any, int], stored: Mapping[str, StoredInput],
-    run: Callable[[Mapping[str, Any]], RunResults],
-) -> RunResults:  # fmt: skip
-    """Run with the inputs in `files`; those in `stored` the run reads itself.
-
-    If anything fails, the error is the one that reading all inputs beforehand would have raised first."""
-    from .loading import read_inputs
-
-    try:
-        return run({**read_inputs(core, files, sizes, stored), **stored})
-    except RhoError:
-        for name, file in files.items() if stored else ():
-            read_inputs(core, {name: file}, sizes)
-        raise
-
-
 RemoteRunner: TypeAlias = "Callable[[ExecutionPlan, Mapping[str, Any], Observer | None], RunResults]"
 """Runs a plan on inputs by name, and calls the observer after each step."""
 
@@ -281,16 +259,15 @@ class OnCluster:
         try:
             for one in written.values():
                 one.begin()
-            arguments = {**program.values(program.files), **written}
-            results = run_with_files(
-                program.core, program.files, program.bound.sizes, inputs,
-                lambda read: self.runner(program.plan, {**arguments, **read}, observe),
-            )  # fmt: skip
+            arguments = {**program.values(inputs), **inputs, **written}
+            results = self.runner(program.plan, arguments, observe)
             for one in written.values():
                 one.end()
-        except BaseException:
+        except BaseException as failure:
             for one in written.values():
                 one.sink.discard()
+            for name in program.files if isinstance(failure, RhoError) and inputs else ():
+                program.values(program.files.keys() - {name})  # raises what reading all inputs before the run raises first
             raise
         outputs = dict(results.outputs)
         for name in outputs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,7 +29,6 @@ from ..console.standard_streams import Console
 from ..display.estimates import duration
 from ..display.plan_output import PICTURES, picture, plan_lines
 from ..display.progress import planning_progress
-from ..execution.clusters import disconnecting
 from ..execution.run_request import RunRequest, require_complete
 from ..execution.scheduling import PlanPurpose, Scheduling, budget_of, profile_of, require_optimal
 from ..execution.stored_plans import read_plan
@@ -341,7 +341,7 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
     messages.show_diagnostics(console, checked.diagnostics, checked.sources)
     require_complete(core, request, planned=True)
     with pointing_into(checked.sources):
-        with planning_progress(console), disconnecting(None if scheduling is None else scheduling.cluster):
+        with planning_progress(console), (scheduling and scheduling.cluster) or nullcontext():
             known = Scheduling(PlanPurpose.CHECK) if arguments.has("--pareto") or arguments.has("--explain-cut") else scheduling
             loaded = session.load(checked, request, PlanDetail.FULL, known)
             front = None

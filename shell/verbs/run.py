@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, Rejected, RhoError, pointing_into
@@ -130,7 +130,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         if shows_outputs:
             shown.extend(_shown_outputs(loaded, outcome, console, without=plots.added))
 
-    with RunProgress(console, recorder) as callbacks, _disconnecting(scheduling):
+    with RunProgress(console, recorder) as callbacks, (scheduling and scheduling.cluster) or nullcontext():
         report = run_program(
             program, session, request, scheduling=scheduling, verify=arguments.has("--verify"),
             analyze=arguments.has("--analyze"), ready=ready, save=save, callbacks=callbacks, json=json,
@@ -202,15 +202,6 @@ def _write_trace(recorder: StageTimes, path: str) -> None:
 
     assert isinstance(recorder, TraceRecorder)
     write_trace(recorder, path)
-
-
-def _disconnecting(scheduling: Scheduling | None) -> AbstractContextManager[object]:
-    """Disconnects from the cluster, if there is one, at the end of the block."""
-    if scheduling is None or scheduling.cluster is None:
-        return nullcontext()
-    from ..execution.clusters import disconnecting
-
-    return disconnecting(scheduling.cluster)
 
 
 def _make_folder(folder: str | None) -> None:
