@@ -286,8 +286,6 @@ class _Encoder:
         self.inside = around
 
     def repeat(self, word: LoopInstruction) -> None:
-        if word.index is not None:
-            raise NotEncodable
         left, at = self.number(), self.number(word.at)
         self.counted(left, word.trip, 0)
         if word.backwards:
@@ -297,7 +295,12 @@ class _Encoder:
         self.rotate_state(word.initial, (), word.state)
         top = self.here
         branch = self.emit(Opcode.BRANCH, left, 0)
+        if word.index is not None:
+            if any(word.index in guard.variables() for guard in self.machine.guards):
+                raise NotEncodable
+            self.registers[word.index] = at
         self.all(word.instructions)
+        self.registers.pop(word.index, None)  # type: ignore[arg-type]
         self.rotate_state(word.yielded, word.locals, word.state)
         self.emit(Opcode.ADD, left, -1)
         self.emit(Opcode.ADD, at, -1 if word.backwards else 1)
