@@ -10,7 +10,7 @@ import math
 import struct
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import Final
+from typing import Final, TypeAlias
 
 from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
@@ -60,6 +60,31 @@ def _float(kind: Kind, value: float) -> str:
     return value.hex() if kind is Kind.F64 else f"{struct.unpack('<f', struct.pack('<f', value))[0].hex()}f"
 
 
+_Operator: TypeAlias = "Callable[[Expression, Expression | float], Expression]"
+
+
+def _arithmetic(operator: str) -> _Operator:
+    return lambda self, other: self._made(operator, self.name, self._of(other))
+
+
+def _bitwise(operator: str) -> _Operator:
+    return lambda self, other: self.text.let(self.kind, f"{self.name} {operator} {self._of(other)}")
+
+
+def _shift(operator: str) -> _Operator:
+    """On unsigned words, for which the operation is defined for all values."""
+
+    def shifted(self: Expression, other: Expression | float) -> Expression:
+        type, count = TYPES[self.kind], f"(int){other.name}" if isinstance(other, Expression) else str(other)
+        return self.text.let(self.kind, f"({type})(({WORDS.get(self.kind, type)}){self.name} {operator} {count})")
+
+    return shifted
+
+
+def _comparison(operator: str) -> _Operator:
+    return lambda self, other: self.text.let(Kind.BOOL, f"{self.name} {operator} {self._of(other)}")
+
+
 class Expression:
     """A variable: a float, a whole number of its width, or a truth."""
 
@@ -72,6 +97,12 @@ class Expression:
     def _of(self, other: Expression | float | int) -> str:
         return other.name if isinstance(other, Expression) else number(self.kind, other)
 
+    __add__, __sub__, __mul__, __truediv__ = map(_arithmetic, "+-*/")
+    __and__, __or__, __xor__ = map(_bitwise, "&|^")
+    __lshift__, __rshift__ = map(_shift, ("<<", ">>"))
+    __lt__, __le__, __gt__, __ge__ = map(_comparison, ("<", "<=", ">", ">="))
+    __eq__, __ne__ = map(_comparison, ("==", "!="))  # type: ignore[assignment]
+
     def _made(self, operator: str, left: str, right: str) -> Expression:
         type = TYPES[self.kind]
         if self.kind in WORDS:
@@ -80,20 +111,8 @@ class Expression:
         value = f"{left} {operator} {right}"
         return self.text.let(self.kind, value if self.kind.is_float else f"({type})({value})")
 
-    def __add__(self, other: Expression | float) -> Expression:
-        return self._made("+", self.name, self._of(other))
-
-    def __sub__(self, other: Expression | float) -> Expression:
-        return self._made("-", self.name, self._of(other))
-
     def __rsub__(self, other: float) -> Expression:
         return self._made("-", self._of(other), self.name)
-
-    def __mul__(self, other: Expression | float) -> Expression:
-        return self._made("*", self.name, self._of(other))
-
-    def __truediv__(self, other: Expression | float) -> Expression:
-        return self._made("/", self.name, self._of(other))
 
     def __rtruediv__(self, other: float) -> Expression:
         return self._made("/", self._of(other), self.name)
@@ -103,54 +122,8 @@ class Expression:
             return self.text.let(self.kind, f"-{self.name}")
         return self._made("-", "0", self.name)
 
-    def _bits(self, operator: str, other: Expression | int) -> Expression:
-        return self.text.let(self.kind, f"{self.name} {operator} {self._of(other)}")
-
-    def __and__(self, other: Expression | int) -> Expression:
-        return self._bits("&", other)
-
-    def __or__(self, other: Expression | int) -> Expression:
-        return self._bits("|", other)
-
-    def __xor__(self, other: Expression | int) -> Expression:
-        return self._bits("^", other)
-
     def __invert__(self) -> Expression:
         return self.text.let(self.kind, f"!{self.name}" if self.kind is Kind.BOOL else f"({TYPES[self.kind]})(~{self.name})")
-
-    def _shifted(self, operator: str, other: Expression | int) -> Expression:
-        """On unsigned words, for which the operation is defined for all values."""
-        type, count = TYPES[self.kind], f"(int){other.name}" if isinstance(other, Expression) else str(other)
-        return self.text.let(self.kind, f"({type})(({WORDS.get(self.kind, type)}){self.name} {operator} {count})")
-
-    def __lshift__(self, other: Expression | int) -> Expression:
-        return self._shifted("<<", other)
-
-    def __rshift__(self, other: Expression | int) -> Expression:
-        return self._shifted(">>", other)
-
-    def _test(self, operator: str, other: Expression | float | int) -> Expression:
-        return self.text.let(Kind.BOOL, f"{self.name} {operator} {self._of(other)}")
-
-    def __lt__(self, other: Expression | float) -> Expression:
-        return self._test("<", other)
-
-    def __le__(self, other: Expression | float) -> Expression:
-        return self._test("<=", other)
-
-    def __gt__(self, other: Expression | float) -> Expression:
-        return self._test(">", other)
-
-    def __ge__(self, other: Expression | float) -> Expression:
-        return self._test(">=", other)
-
-    def __eq__(self, other: object) -> Expression:  # type: ignore[override]
-        assert isinstance(other, Expression | float | int)
-        return self._test("==", other)
-
-    def __ne__(self, other: object) -> Expression:  # type: ignore[override]
-        assert isinstance(other, Expression | float | int)
-        return self._test("!=", other)
 
 
 class GpuFunction:

@@ -110,48 +110,37 @@ class Driver(Protocol):
 
     def limit(self, size: int | None) -> None:
         """Bytes that arrays may take from now on; None: what the device has."""
-        ...
 
     def here(self) -> AbstractContextManager[None]:
         """Makes the device current, and translates its failures."""
-        ...
 
     def allocate(self, size: int) -> Any:
         """Memory, which is released with the last reference to it."""
-        ...
 
     @property
     def pinned(self) -> Callable[[int], NumArray] | None:
         """So many bytes of the host that the card copies by itself; None: it copies any."""
-        ...
 
     def write(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
         """Enqueue a copy of bytes; with `wait` the host's may be used again on return."""
-        ...
 
     def read(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
         """Enqueue a copy of bytes to the host; with `wait` they are there on return."""
-        ...
 
     def copy(self, source: DeviceArray, target: DeviceArray) -> None:
         """Enqueue a copy between contiguous arrays on the computing queue."""
-        ...
 
     def launch(self, source: str, name: str, blocks: int, words: Sequence[int | DeviceArray]) -> None:
         """Enqueue a kernel of a text on the computing queue; an array is two words, its memory and its offset."""
-        ...
 
     def record(self, queue: Any) -> Any:
         """An event that happens when all that was enqueued before has ended."""
-        ...
 
     def wait(self, queue: Any, event: Any) -> None:
         """What is enqueued later waits for an event."""
-        ...
 
     def finish(self, event: Any) -> None:
         """The host waits for an event."""
-        ...
 
 
 @dataclass(slots=True)

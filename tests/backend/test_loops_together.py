@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations, count
 
 import numpy as np
 import pytest
-from share import seeds
+from share import SEED, seeds
 
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
@@ -46,8 +46,11 @@ from rho.tests.harness.tiers import checked
 
 @pytest.mark.parametrize("part", range(4))
 def test_random_loops_on_random_devices(part: int) -> None:
-    done = 0
-    for seed in seeds(80, 16310001, 16310006, least=16)[part::4]:  # the judge counted operands as assembled that are of one piece
+    """Of the two named seeds: the judge counted operands as assembled that are of one piece."""
+    done, drawn = 0, seeds(80, 16310001, 16310006, least=16)[part::4]
+    for number, seed in enumerate(chain(drawn, count(17 * SEED + part))):
+        if done and number >= len(drawn):
+            break
         text, data = loop_program(seed)
         core = checked(text)
         if core is None:
@@ -74,7 +77,6 @@ def test_random_loops_on_random_devices(part: int) -> None:
         assert same_bits(execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=QueueClock.THREADS),
             alone)
         done += 1
-    assert done
 
 
 # ------------------------------------------------------------------------------------------ ticks by hand

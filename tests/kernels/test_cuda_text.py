@@ -16,7 +16,7 @@ from rho import backend
 from rho.backend.codegen.gpu_printer import GpuText, gpu_text
 from rho.backend.codegen.gpu_targets import CUDA
 from rho.backend.cpu.views import DTYPES
-from rho.backend.gpu.launch import compile_structured, nests_of
+from rho.backend.gpu.launch import Launch, _compiled, nests_of
 from rho.backend.graph import traverse
 from rho.backend.graph.phases import Loop, Structured, ValueId
 from rho.backend.loopir.templates import KeyedReductionForm as Keyed, gpu_keyed_reduction
@@ -132,13 +132,12 @@ def texts_of(program: str, n: int, r: int, c: int) -> Iterator[GpuText]:
             continue
         launch = None
         if isinstance(one, Structured):
-            run = compile_structured(card, one, kind, lambda size: size.evaluate(sizes), lambda v, o: ())
-            launch = getattr(run, "__self__", None)
+            launch = _compiled(card, one, kind, lambda size: size.evaluate(sizes))
         elif isinstance(one, Loop):
             _, program = nests_of(one, Types(types, sizes, bound.graph.guards))
             if program is not None:
                 yield gpu_text(program, CUDA)
-        if launch is None:
+        if not isinstance(launch, Launch):
             continue
         strides = []
         for value, reading in launch.reads:
