@@ -22,7 +22,7 @@ from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase as Any
 from ..jit import tiering
 from ..jit.compiler import LruCache, MachineCode, address_of, is_installed, vector_bytes
 from ..library.operation_table import OPERATIONS, OperationRoutines
-from ..loopir.facts import IterationEstimate, Phase, estimate_iteration, trips_of
+from ..loopir.facts import IterationEstimate, Phase, estimate_iteration
 from ..loopir.ir import MOST_VALUES, Index, LoopProgram, View
 from ..loopir.templates import LatestState
 from ..lower.region import Region, lower_region, pointwise
@@ -662,7 +662,7 @@ class RegionRun:
         mode = tiering.mode()
         if self.reason or mode is tiering.Mode.OFF or not is_installed():
             return None
-        trips, iteration = trips_of(self.phase, memory, types.number), self.iteration(types)
+        trips, iteration = self.trips(types), self.iteration(types)
         if trips <= 0:
             return None
         lost = trips * iteration.phasewise_nanoseconds
@@ -693,7 +693,7 @@ class RegionRun:
         """Returns whether threads may share the rows; maps with a frame share cells instead."""
         return isinstance(self.phase, Loop) or is_stencil_group(self.phase)
 
-    def is_chosen(self, memory: Mapping[ValueId, Any], types: Types, program: Phases) -> bool | None:
+    def is_chosen(self, types: Types, program: Phases) -> bool | None:
         """Returns whether the region is estimated to take less time than a native launch for each phase; None: not known yet,
         since it is not lowered before that has cost something."""
         mode = tiering.mode()
@@ -701,7 +701,7 @@ class RegionRun:
             return False
         if isinstance(self.phase, Loop) and self.is_pointwise(self.phase, types):
             return True  # its next run is a launch of its own
-        trips, iteration = trips_of(self.phase, memory, types.number), self.iteration(types)
+        trips, iteration = self.trips(types), self.iteration(types)
         launches = trips * self.launches
         overhead = _LAUNCH_NANOSECONDS if self.is_native(types) else _REGION_NANOSECONDS
         more = launches - overhead - trips * iteration.reduced * _REDUCED_NANOSECONDS

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from math import gcd, prod
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import ArrayType, Kind
@@ -542,16 +542,6 @@ def numpy_nanoseconds(phase: AnyPhase, types: Types) -> float:
         return _PHASE_NANOSECONDS
     inner = [numpy_nanoseconds(one, types) for graph in traverse.subgraphs(phase) for one in graph.phases]
     return _trips(phase, types) * sum(inner)
-
-
-def trips_of(phase: Phase, memory: Mapping[ValueId, Any], number: Callable[[Size], int]) -> int:
-    match phase:
-        case Loop():
-            return number(phase.trip)
-        case Map():
-            return prod(map(number, phase.frame))
-        case Fold():
-            return len(memory[phase.args[0]])
 
 
 def _phases(phase: Phase) -> int:

@@ -236,7 +236,7 @@ class RegionSite(CallSite):
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
         machine, region = self.program.machine, self.region
         machine.current = self.phase
-        is_chosen = region.is_chosen(memory, machine, machine.phases)
+        is_chosen = region.is_chosen(machine, machine.phases)
         self.is_chosen = bool(is_chosen)
         if is_chosen:
             results: Sequence[Any] | None
