@@ -137,8 +137,10 @@ def test_extremes_of_ranges_of_all_lengths(tmp_path: Path) -> None:
     """Few or many ranges much shorter than the longest, in any order, and none."""
     (tmp_path / "p.rho").write_text(
         "use rolling\ninput x : f64[n]\ninput b : i64[m]\ninput e : i64[m]\noutput low ← (b ⋄ e) rolling.least_of x\n"
-        "output high ← (b ⋄ e) rolling.greatest_of x\n", encoding="utf-8",
-    )  # fmt: skip
+        "output high ← (b ⋄ e) rolling.greatest_of x\n"
+        "output spread ← (b ⋄ e) rolling.deviation_of x+1e6\noutput digits ← (b ⋄ e) rolling.deviation_by_digits x+1e6\n",
+        encoding="utf-8",
+    )
     program, draw = rho.load(tmp_path / "p.rho"), np.random.default_rng(SEED)
     for count, lengths in ((1, [0, 1]), (50, [50]), (300, [3, 200]), (300, [0, 1, 150]), (300, [0, 0, 0, 2]), (300, range(300))):
         x = np.where(draw.random(count) < 0.01, np.nan, draw.normal(size=count))
@@ -148,6 +150,9 @@ def test_extremes_of_ranges_of_all_lengths(tmp_path: Path) -> None:
         result = program.run(x=x, b=b, e=b + np.minimum(size, count))
         np.testing.assert_array_equal(result["low"], [part.min() for part in expected])
         np.testing.assert_array_equal(result["high"], [part.max() for part in expected])
+        spread = [part.std(ddof=1) if len(part) > 1 else np.nan for part in expected]
+        np.testing.assert_allclose(result["spread"], spread, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(result["digits"], spread, rtol=1e-6, atol=1e-8)
 
 
 def test_an_exponential_average_begins_with_the_first_number_that_is_known(tmp_path: Path) -> None:
