@@ -11,6 +11,7 @@ from share import SEED, repeats
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes import fusion, pipeline
 from rho.backend.graph.passes.pipeline import optimise
+from rho.backend.graph.passes.rewriting import is_view
 from rho.backend.graph.phases import (
     Affine,
     ApplyNode,
@@ -125,6 +126,18 @@ def test_a_pass_has_few_results_that_others_read() -> None:
                 b.output(f"o{number}", values[-1] if rng.random() < 0.5 else b.reduce("add", values[-1]))
         b.output("last", values[-1])
         assert all(len(phase.results) <= fusion.MOST_RESULTS for phase in structured(agree(b)))
+
+
+def test_what_is_multiplied_is_made_in_its_own_order() -> None:
+    b, x, n = vector()
+    table = b.op(lambda r: c.Broadcast(r, b.scalar("exp", x), (0,)), F64, [n, n])
+    waves = b.scalar("exp", b.scalar("mul", table, x))
+    turned = b.op(lambda r: c.Transpose(r, waves, (1, 0)), F64, [n, n])
+    b.output("product", b.op(lambda r: c.Contract(r, turned, x), F64, [n]))
+    b.output("turned", b.op(lambda r: c.Transpose(r, b.scalar("exp", table), (1, 0)), F64, [n, n]))
+    phases = structured(agree(b))
+    assert sum(is_view(phase) for phase in phases) == 1
+    assert all("exp" in functions(phase) for phase in phases if not is_view(phase) and len(phase.axes) == 2)
 
 
 def test_siblings_wait_for_what_they_read() -> None:

@@ -35,6 +35,7 @@ from ..phases import (
     ConstantNode,
     Decision,
     Graph,
+    LibraryPhase,
     Phase,
     PhaseResult,
     Projection,
@@ -102,6 +103,8 @@ class Fusion:
         self.graph = graph
         self.quantities = quantities_of(graph)
         self.mentions = mentions(graph)
+        factors = Counter(v for p in all_phases(graph) if isinstance(p, LibraryPhase) and p.op == "contract" for v in p.args)
+        self.multiplied = frozenset(value for value, count in factors.items() if count == self.mentions[value])
         self.readers: Counter[ValueId] = Counter()  # reads by structured phases of the same block, which could fuse it
         self.fused_reads: Counter[ValueId] = Counter()  # how many of them are marked
         self.decisions: list[Decision] = []
@@ -210,8 +213,12 @@ class Fusion:
     def obstacle(self, cluster: FusionCluster, producer: FusionCluster, read: Read) -> str | None:
         """Why a producer cannot become part of a reader, for people; None if it can."""
         projection, grade = read.projection, self.quantities.grade(read.value)
-        is_moved = is_view(cluster.phase) and not producer.generates and not self.is_read_once(read.value)
-        if is_moved or not self.pays(producer, read.value):
+        if is_view(cluster.phase) and not producer.generates:  # what multiplies takes it as it is, and so may other readers
+            if cluster.phase.results[0].value in self.multiplied:
+                return "what multiplies it takes it in any order"
+            if not self.is_read_once(read.value):
+                return f"each element is read {times(grade)}"
+        if not self.pays(producer, read.value):
             return f"each element is read {times(grade)}"
         if may_fill(projection):
             return "its reader goes past its edges"
