@@ -190,7 +190,8 @@ class Work:
         return long + -(-(short - long) * 8 * (1024 - run) // (max(run, 1) * (1024 - 8)))
 
     def fused(self) -> int:
-        """The slowest application on all bytes touched; of every other one what it takes more than an addition."""
+        """The slowest application on all bytes touched, or a reduction of the widest operand with what is read beside; of every
+        application what it takes more than an addition."""
         phase, values = self.phase, self.values
         touched: dict[Any, int] = {}
         for read, axes in zip(phase.reads, self.reads, strict=True):
@@ -207,10 +208,15 @@ class Work:
             own = self.along(self.nodes[place]) * self.width(node)
             slowest = max(slowest, self.looked(node, min(everything, own)))
             more += max(0, self.looked(node, own) - self.device.at(("add",), self.table_kind(node), own))
+        base = moved
         for result, kind in zip(phase.results, kinds, strict=True):
             if result.reduction is not None:
-                slowest = max(slowest, self.reduction(result.reduction, kind))
-        return max(slowest, more + moved)
+                for read, axes in zip(phase.reads, self.reads, strict=True):
+                    if axes == self.wide and WIDTHS[values.kind(read.value)] > WIDTHS[kind]:
+                        kind = values.kind(read.value)
+                beside = moved - self.device.at(("copy", "add"), kind, self.points * WIDTHS[kind])
+                base = max(base, self.reduction(result.reduction, kind) + max(0, beside))
+        return max(slowest, more + base)
 
 
 def _reduced(function: str, layouts: Sequence[str]) -> Iterator[str]:
