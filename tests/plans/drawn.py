@@ -151,7 +151,9 @@ OPERATIONS = (
     "add", "multiply", "divide", "compare", "select", "transcendental", "copy", "cast", "reduce.add.row", "reduce.add.col",
     "reduce.add.short", "reduce.max.row", "reduce.min", "gemm", "gemm.tall", "gemv", "join", "pad",
 )  # fmt: skip
-NEEDED = ("add", "multiply", "divide", "transcendental", "reduce", "gemm", "copy", "compare", "logic", "select", "cast")
+NEEDED = (
+    "add", "multiply", "divide", "transcendental", "reduce", "gemm", "copy", "compare", "logic", "select", "cast", "scatter",
+)  # fmt: skip
 
 
 def table(r: Random, most: int, speed: float) -> tuple[list[int], list[int]]:
