@@ -548,7 +548,6 @@ LIBRARY: Final = (
     *_each("(x[⍋x])⍸y", "x:K[8], y:K[n]"),
     *_each("i∊x", "x:K[8], i:K[n]", _BOTH),
     *_each("x⍳i", "x:K[8], i:K[n]", _BOTH),
-    *_each("x≡y", "x:K[n], y:K[n]"),
     *_each("2⊥x", "x:K[n]", _BOTH),
     *_each("10 10 10⊤x", "x:K[n]", "i64"),
     *_each("2 2 2⊤x", "x:K[n]", "i64"),
