@@ -11,7 +11,7 @@ from collections.abc import Sequence, Set
 from enum import Enum
 
 from ..lang.support.records import dataclass, replace
-from .sizes.polynomials import Size, SizeVariable, number, show_short
+from .sizes.polynomials import Size, SizeVariable, hull, number, show_short
 from .sizes.size import maximum, minimum, surely_fits_i64, upper_bound
 
 # ---------------------------------------------------------------------------------------------------- elements
@@ -111,6 +111,15 @@ def integer_range(element: Element) -> tuple[int | None, int | None]:
     return low, high
 
 
+def size_range(element: Element) -> tuple[Size | None, Size | None]:
+    """The known inclusive bounds as sizes."""
+    low, high = integer_range(element)
+    top = element.index_bound - 1 if element.index_bound is not None else element.symbolic_max
+    if top is None and high is not None:
+        top = number(high)
+    return None if low is None else number(low), top
+
+
 def fits(element: Element, kind: Kind) -> bool:
     """Is every value of an integer or bool element known to be a value of `kind`?"""
     if element.kind is kind:
@@ -195,18 +204,11 @@ def promote(a: Element, b: Element) -> Element | None:
         return Element(Kind.I64, index_bound=maximum(a.index_bound, b.index_bound))
     if kind not in _LIMITS or a.index_bound is not None or b.index_bound is not None:
         return Element(kind, weak=weak)
-    (low1, high1), (low2, high2) = integer_range(a), integer_range(b)
-    low = None if low1 is None or low2 is None else min(low1, low2)
-    high = None if high1 is None or high2 is None else max(high1, high2)
-    most = None
-    if low is not None and (a.symbolic_max is not None or b.symbolic_max is not None):
-        tops = [
-            e.symbolic_max if e.symbolic_max is not None else None if h is None else number(h)
-            for e, h in ((a, high1), (b, high2))
-        ]
-        if tops[0] is not None and tops[1] is not None:
-            top = maximum(tops[0], tops[1])
-            most = top if top.is_simple() else None
+    low, high = hull(integer_range(a), integer_range(b))
+    most, tops = None, [top for _, top in map(size_range, (a, b)) if top is not None]
+    if low is not None and (a.symbolic_max is not None or b.symbolic_max is not None) and len(tops) == 2:
+        top = maximum(*tops)
+        most = top if top.is_simple() else None
     return _without_idle_range(Element(kind, low, high, None, weak, most))
 
 

@@ -17,13 +17,13 @@ from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label
 from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import LibraryCheckSpan, Span
 from ..diagnostics import DiagnosticSink, SourceNames, show_type
-from ..elements import ArrayType, Element, Kind, integer_range, narrowed, ranged, surely_unwrapped
+from ..elements import ArrayType, Element, Kind, narrowed, ranged, size_range, surely_unwrapped
 from ..frame_agreement import principal_frame
 from ..proof.constraints import Alternatives, Arm, Constraints, LoopIndex
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..proof.report_unproved import ClauseSite
 from ..scalars import FUNCTIONS, ResultKind
-from ..sizes.polynomials import ONE, ZERO, AtomKind, NonlinearAtom, Size, SizeOrigin, SizeVariable, number, product, variable
+from ..sizes.polynomials import ONE, ZERO, AtomKind, NonlinearAtom, Size, SizeOrigin, SizeVariable, product, variable
 from ..sizes.size import minimum, surely_fits_i64, truncated_subtract
 from ..values import constant_folding
 from ..values.constant_folding import MOST_ITEMS, folded
@@ -780,10 +780,8 @@ def _limits(b: Builder, value: ValueId, function: str, other: ValueId) -> list[S
 
 
 def _range(element: Element) -> tuple[Size | None, Size | None]:
-    low, high = integer_range(element)
-    low = low if surely_unwrapped(element) else None
-    top = element.index_bound - 1 if element.index_bound is not None else element.symbolic_max
-    return None if low is None else number(low), top if top is not None else None if high is None else number(high)
+    low, top = size_range(element)
+    return low if surely_unwrapped(element) else None, top
 
 
 def condition_decided(

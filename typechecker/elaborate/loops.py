@@ -12,11 +12,11 @@ from ...lang.syntax.source import Span
 from ..core.arrays import BindSize, ValueId
 from ..core.blocks import Block, CoreLoop, defined_sizes
 from ..diagnostics import show_type
-from ..elements import ArrayType, Element, Kind, integer_range, plain, promote, ranged, strong
+from ..elements import ArrayType, Element, Kind, plain, promote, ranged, size_range, strong
 from ..proof.constraints import LoopIndex
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules.argument_checks import bounded_fix, is_boolean, whole_numbers
-from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, variable
+from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, variable
 from ..sizes.size import surely_fits_i64
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from .context import BoundFunction, Context, DerivedFunction, FunctionValue, cast, extended_block, rebuild, same_structure
@@ -314,11 +314,10 @@ def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
         return None
     x = ctx.builder.to_number(x, span)
     element = x.type.element
-    low, high = integer_range(element)
-    cap = element.symbolic_max if element.symbolic_max is not None else None if high is None else number(high)
+    low, cap = size_range(element)
     if element.kind in (Kind.U8, Kind.I32) and element.high is None:
         cap = None
-    if cap is None or low is None or low < 0:
+    if cap is None or low is None or (low.constant or 0) < 0:
         ctx.error(
             Code.E601,
             "this trip count has no bound known before the program runs",

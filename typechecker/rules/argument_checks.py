@@ -15,7 +15,7 @@ from ...lang.tree.expressions import BoundedSize, SizeCall, SizeExpression, Size
 from ..core.arrays import BindSize, Broadcast, Gather, Payload, Reshape, Scalar, Stack, Transpose
 from ..core.builder import MOST_AXES, MOST_SIZES, Builder
 from ..diagnostics import show_type
-from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, promote_all, ranged, strong
+from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, promote_all, ranged, size_range, strong
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, product, variable
 from ..sizes.size import maximum, minimum, quotient, remainder, surely_fits_i64, truncated_subtract
@@ -475,7 +475,7 @@ def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
         return None if size is None else -size
     element = x.type.element
     low, high = integer_range(element)
-    cap = element.symbolic_max if element.symbolic_max is not None else None if high is None else number(high)
+    cap = size_range(element)[1]
     if cap is not None and low is not None and low >= 0:
         return variable(_runtime(b, x, cap, span))
     if high is not None and high <= 0 and low is not None:

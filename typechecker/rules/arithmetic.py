@@ -28,12 +28,13 @@ from ..elements import (
     limits,
     promote_kinds,
     ranged,
+    size_range,
     strong,
     surely_unwrapped,
 )
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..scalars import FUNCTIONS
-from ..sizes.polynomials import ONE, ZERO, Size, number
+from ..sizes.polynomials import INTERVALS, ONE, ZERO, Size, number
 from ..sizes.size import maximum, minimum, quotient, remainder, surely_fits_i64
 from ..values.facts import Operand, TupleOperand, Value
 from .argument_checks import (
@@ -133,13 +134,6 @@ def _bounded_by_size(b: Builder, function: str, x: Operand) -> Element:
     return replace(element, low=low, symbolic_max=x.static)
 
 
-def _upper(element: Element) -> Size | None:
-    if element.symbolic_max is not None:
-        return element.symbolic_max
-    high = integer_range(element)[1]
-    return None if high is None else number(high)
-
-
 def _range(
     b: Builder, function: str, kind: Kind, x: Element, y: Element, static: Size | tuple[Size, ...] | None
 ) -> Element:  # fmt: skip
@@ -149,43 +143,27 @@ def _range(
     if isinstance(static, Size):
         low, high = static.bounds()
         return ranged(kind, low, high)
-    (low1, high1), (low2, high2) = integer_range(x), integer_range(y)
-    top1, top2 = _upper(x), _upper(y)
+    (low1, high1), (low2, _) = first, second = integer_range(x), integer_range(y)
+    top1, top2 = size_range(x)[1], size_range(y)[1]
     symbolic = x.symbolic_max is not None or y.symbolic_max is not None
-    low = high = None
+    low, high = INTERVALS[function](first, second)
     most: Size | None = None
     match function:
-        case "add":
-            low, high = _plus(low1, low2), _plus(high1, high2)
-            most = top1 + top2 if top1 is not None and top2 is not None else None
-        case "sub":
-            low, high = _plus(low1, _minus(high2)), _plus(high1, _minus(low2))
-            most = top1 - low2 if top1 is not None and low2 is not None else None
-        case "mul":
-            if None not in (low1, high1, low2, high2):
-                corners = [p * q for p in (low1, high1) for q in (low2, high2) if p is not None and q is not None]
-                low, high = min(corners), max(corners)
-            elif low1 is not None and low2 is not None and low1 >= 0 and low2 >= 0:
-                low = low1 * low2
-                most = top1 * top2 if top1 is not None and top2 is not None else None
+        case "add" if top1 is not None and top2 is not None:
+            most = top1 + top2
+        case "sub" if top1 is not None and low2 is not None:
+            most = top1 - low2
+        case "mul" if top1 is not None and top2 is not None and low1 is not None and low2 is not None and min(low1, low2) >= 0:
+            most = top1 * top2
         case "min":
-            low = None if low1 is None or low2 is None or not (surely_unwrapped(x) and surely_unwrapped(y)) else min(low1, low2)
-            highs = [h for h in (high1, high2) if h is not None]
-            high = min(highs, default=None)
-            tops = [t for t in (top1, top2) if t is not None]
-            most = _least_bound(b, tops)
+            low = low if surely_unwrapped(x) and surely_unwrapped(y) else None
+            most = _least_bound(b, [t for t in (top1, top2) if t is not None])
             if low is None and symbolic:
                 return Element(kind, None, high, symbolic_max=most)  # no lower bound yet: `0⌈` will give one
         case "max":
-            lows = [v for v in (low1, low2) if v is not None]
-            low = max(lows, default=None)
-            high = None if high1 is None or high2 is None else max(high1, high2)
             most = _greatest_bound(b, top1, top2)
-        case _:  # residue: x is the divisor
-            if low1 is not None and low1 >= 1:
-                low, high = 0, None if high1 is None else high1 - 1
-                if high1 is None and top1 is not None:
-                    most, symbolic = top1 - 1, True
+        case "residue" if low1 is not None and low1 >= 1 and high1 is None and top1 is not None:  # x is the divisor
+            most, symbolic = top1 - 1, True
     if most is not None and not most.is_simple():
         most = None
     if function == "mul" and (is_boolean(x) or is_boolean(y)):
@@ -210,14 +188,6 @@ def _greatest_bound(b: Builder, top1: Size | None, top2: Size | None) -> Size | 
     if b.at_most(top1, top2):
         return top2
     return top1 if b.at_most(top2, top1) else maximum(top1, top2)
-
-
-def _plus(x: int | None, y: int | None) -> int | None:
-    return None if x is None or y is None else x + y
-
-
-def _minus(x: int | None) -> int | None:
-    return None if x is None else -x
 
 
 def residue(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -346,7 +316,7 @@ def _monadic_range(function: str, kind: Kind, x: Element) -> Element:
     match function:
         case "neg":
             is_open = low is None or kind is Kind.U8  # the least number has no negation
-            return Element(kind) if is_open else ranged(kind, _minus(high), _minus(low))
+            return Element(kind) if is_open else ranged(kind, *INTERVALS[function]((low, high)))
         case "abs":
             if low is not None and low >= 0:
                 return ranged(kind, low, high, symbolic_max=x.symbolic_max)

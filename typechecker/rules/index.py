@@ -10,9 +10,9 @@ from ...lang.syntax.source import Span
 from ..core.arrays import Gather, Indexing, Payload, Reshape, Scalar, ValueId, Where
 from ..core.builder import Builder
 from ..diagnostics import show_type
-from ..elements import ArrayType, Element, Kind, integer_range, strong, surely_unwrapped
+from ..elements import ArrayType, Element, Kind, integer_range, size_range, strong, surely_unwrapped
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, product, variable
+from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, number, product, variable
 from ..sizes.size import maximum, minimum, upper_bound
 from ..values.facts import Operand, Value
 from .argument_checks import axis_index, item_of, label, no_axis, require_rank, show_number, whole_numbers, with_static
@@ -70,17 +70,12 @@ def _must_check(b: Builder, index: Operand, position: Operand, size: Size, span:
         worst = statics[verdicts.index(None)]
         return _warn(b, index, f"index {_shown(b, worst)} may be out of range: this axis has {size} cells", span,
                      _in_range_if(b, worst, size), size)  # fmt: skip
-    if _steps_inside(b, position, size) or is_exactly_inside(b, position, size):
+    if is_inside(b, position, size):
         return False
     low, high = integer_range(position.type.element)
     most = position.type.element.symbolic_max
-    if low is not None and low >= 0:
-        if high is not None and b.at_most(Size({(): high + 1}), size):
-            return False
-        if most is not None and (b.at_most(most + 1, size) or is_below_if_any(b, position, most + 1, size)):
-            return False
-        if b.at_most(size, Size({(): low})):
-            return _out_of_range(b, index, Size({(): low}), size, span)
+    if low is not None and low >= 0 and b.at_most(size, number(low)):
+        return _out_of_range(b, index, number(low), size, span)
     if high is not None and high < 0:
         return _out_of_range(b, index, Size({(): high}), size, span)
     if below is not None:
@@ -99,6 +94,19 @@ def _in_range(b: Builder, index: Size, size: Size) -> bool | None:
     if low is False or high is False:
         return False
     return True if low and high else None
+
+
+def is_inside(b: Builder, position: Operand, size: Size) -> bool:
+    """Is every item of integers, counted from 0, known to be a position of an axis of this size?"""
+    if product(map(upper_bound, position.type.shape)) == ZERO or _steps_inside(b, position, size):
+        return True
+    if is_exactly_inside(b, position, size):
+        return True
+    exact, (low, high) = position.static if isinstance(position.static, Size) else None, integer_range(position.type.element)
+    if not (low is not None and low >= 0) and not (exact is not None and b.at_most(ZERO, exact)):
+        return False
+    tops = (exact, position.type.element.symbolic_max, None if high is None else number(high))
+    return any(top is not None and (b.at_most(top + 1, size) or is_below_if_any(b, position, top + 1, size)) for top in tops)
 
 
 def is_below_if_any(b: Builder, x: Operand, bound: Size, size: Size) -> bool:
@@ -173,12 +181,8 @@ def _exact_limits(b: Builder, value: ValueId, depth: int = _EXACT_DEPTH) -> tupl
                     return maximum(low, low2), maximum(high, high2)
                 case "mul" if b.at_most(ZERO, low) and b.at_most(ZERO, low2):
                     return (ZERO if (low * low2).constant is None else low * low2), high * high2
-    element = b.limited_type(value).element
-    low_number, high_number = integer_range(element)
-    top = element.index_bound - 1 if element.index_bound is not None else element.symbolic_max
-    if top is None and high_number is not None:
-        top = Size({(): high_number})
-    return None if low_number is None or top is None else (Size({(): low_number}), top)
+    least, most = size_range(b.limited_type(value).element)
+    return None if least is None or most is None else (least, most)
 
 
 def _shown(b: Builder, index: Size) -> str:

@@ -33,11 +33,24 @@ from ...lang.tree.expressions import (
 from ..diagnostics import show_type
 from ..elaborate.context import Bindings, Context
 from ..elaborate.type_expressions import KINDS, UNITS, DeclaredType, TupleType, meant_element, reject_element
-from ..elements import ArrayType, Element, Kind, common_unit, fits, integer_range, plain, promote, show_element, strong, widens
+from ..elements import (
+    ArrayType,
+    Element,
+    Kind,
+    common_unit,
+    fits,
+    integer_range,
+    plain,
+    promote,
+    show_element,
+    size_range,
+    strong,
+    widens,
+)
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules.argument_checks import require_natural, size_arguments
-from ..rules.index import is_below_if_any, is_exactly_inside
-from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, number as size_number, operand, product, variable
+from ..rules.index import is_below_if_any, is_inside
+from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, number as size_number, operand, variable
 from ..sizes.size import quotient, upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned
 
@@ -176,13 +189,10 @@ def bind_bounds(node: TypeExpression, value: Value, bindings: Bindings) -> None:
 
 def _above(element: Element) -> Size | None:
     """The size that all items, which are not negative, are below."""
-    if element.index_bound is not None or element.kind is Kind.BOOL:
-        return size_number(2) if element.index_bound is None else element.index_bound
-    if element.low is None or element.low < 0:
+    if element.kind is not Kind.BOOL and element.index_bound is None and (element.low is None or element.low < 0):
         return None
-    if element.symbolic_max is not None:
-        return element.symbolic_max + ONE
-    return None if element.high is None else size_number(element.high + 1)
+    top = size_range(element)[1]
+    return None if top is None else top + ONE
 
 
 def sizes_bound_by(parameters: Sequence[ArrayTypeExpression]) -> frozenset[str]:
@@ -351,7 +361,7 @@ def _within_range(ctx: Context, x: Operand, element: Element, span: Span, what: 
         return False
     if element.symbolic_max is None:
         return True
-    top = exact or x.type.element.symbolic_max or (None if high is None else size_number(high))
+    top = exact or size_range(x.type.element)[1]
     if top is None or (exact is None and ctx.builder.at_most(top, element.symbolic_max) is False):
         may = "more" if top is None else str(top)
         ctx.error(Code.E302, f"{what} is declared at most {element.symbolic_max}, but this may be {may}", span, label=label)
@@ -383,7 +393,7 @@ def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, 
             return x
         return ctx.error(Code.E310, f"{what} is declared idx<{element.index_bound}>, but this is idx<{actual.index_bound}>", span)
     stored = ctx.builder.to_position(x, span)
-    if stored.type.element.kind is Kind.I64 and _is_below(ctx, stored, element.index_bound):
+    if stored.type.element.kind is Kind.I64 and is_inside(ctx.builder, stored, element.index_bound):
         return ctx.builder.with_type(stored, ArrayType(element, stored.type.shape))
     return ctx.error(
         Code.E310,
@@ -406,20 +416,6 @@ def _limited(ctx: Context, x: Operand, bound: Size, span: Span) -> tuple[Fix, ..
     last = builder.text(Span(span.file, span.end, span.end + 1)) in ("", "\n")
     limited = limited if last else f"({limited})"
     return (Fix(f"limit it to the positions there are: `{limited}`", (Edit(span, limited),)),)
-
-
-def _is_below(ctx: Context, x: Operand, size: Size) -> bool:
-    """Is every element of x, counted from 0, known to be a position of an axis of this size?"""
-    if product(map(upper_bound, x.type.shape)) == ZERO or is_exactly_inside(ctx.builder, x, size):
-        return True
-    low, high = integer_range(x.type.element)
-    exact = x.static if isinstance(x.static, Size) else None
-    if not (low is not None and low >= 0) and not (exact is not None and ctx.builder.at_most(ZERO, exact)):
-        return False
-    tops = (exact, x.type.element.symbolic_max, None if high is None else size_number(high))
-    return any(
-        top is not None and (ctx.builder.at_most(top + 1, size) or is_below_if_any(ctx.builder, x, top + 1, size)) for top in tops
-    )
 
 
 # ---------------------------------------------------------------------------------------------------- well-formedness

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
-from typing import ClassVar, TypeAlias
+from functools import reduce
+from operator import add
+from typing import ClassVar, Final, TypeAlias
 
 from ...lang.support.records import dataclass, field
 
@@ -189,19 +191,16 @@ class Size:
         return self._limits[direction]
 
     def _interval(self) -> Interval:
-        low: int | None = 0
-        high: int | None = 0
+        total: Interval = (0, 0)
         for monomial, coefficient in self.terms:
             interval: Interval = (1, 1)
             for atom, power in monomial:
                 for _ in range(power if power < 4 else 1):
-                    interval = _interval_product(interval, atom_bounds(atom))
+                    interval = INTERVALS["mul"](interval, atom_bounds(atom))
                 if power >= 4:
                     interval = (0, None) if (interval[0] or 0) >= 0 and interval[0] is not None else (None, None)
-            term = _interval_product(interval, (coefficient, coefficient))
-            low = None if low is None or term[0] is None else low + term[0]
-            high = None if high is None or term[1] is None else high + term[1]
-        return low, high
+            total = INTERVALS["add"](total, INTERVALS["mul"](interval, (coefficient, coefficient)))
+        return total
 
     def is_simple(self) -> bool:
         """Is the formula within the checker's limits on length and powers?"""
@@ -282,13 +281,11 @@ def atom_bounds(atom: Atom) -> Interval:
     if isinstance(atom, SizeVariable):
         return atom.minimum, atom.cap.bounds()[1] if atom.cap is not None else None
     intervals = [a.bounds() for a in atom.args]
-    lows = [low for low, _ in intervals if low is not None]
-    highs = [high for _, high in intervals if high is not None]
     match atom.kind:
         case AtomKind.MAXIMUM:
-            return max(lows, default=None), max(highs) if len(highs) == len(intervals) else None
+            return reduce(INTERVALS["max"], intervals)
         case AtomKind.MINIMUM:
-            return min(lows) if len(lows) == len(intervals) else None, min(highs, default=None)
+            return reduce(INTERVALS["min"], intervals)
         case AtomKind.QUOTIENT:
             (low, high), divisor = intervals[0], atom.args[1].constant
             if divisor is not None and divisor > 0:
@@ -297,12 +294,41 @@ def atom_bounds(atom: Atom) -> Interval:
                 return 0, high
             return None, None
         case AtomKind.REMAINDER:
-            low, high = intervals[1]
-            if low is not None and low >= 1:
-                return 0, None if high is None else high - 1
-            if low is not None and low >= 0 and intervals[0][0] is not None and intervals[0][0] >= 0:
-                return 0, intervals[0][1]
-            return None, None
+            return INTERVALS["residue"](intervals[1], intervals[0])
+
+
+# ------------------------------------------------------------------------------------- intervals
+#
+# The transfer functions of integer arithmetic on intervals, by the names of the scalar functions.
+
+
+def _of_both(function: Callable[[int, int], int], x: int | None, y: int | None) -> int | None:
+    return None if x is None or y is None else function(x, y)
+
+
+def _of_known(function: Callable[..., int], *ends: int | None) -> int | None:
+    known = [end for end in ends if end is not None]
+    return function(known) if known else None
+
+
+def hull(a: Interval, b: Interval) -> Interval:
+    """The least interval that contains both."""
+    return _of_both(min, a[0], b[0]), _of_both(max, a[1], b[1])
+
+
+def _negated(a: Interval, _: Interval = (None, None)) -> Interval:
+    return None if a[1] is None else -a[1], None if a[0] is None else -a[0]
+
+
+def _total(a: Interval, b: Interval) -> Interval:
+    return _of_both(add, a[0], b[0]), _of_both(add, a[1], b[1])
+
+
+def _residue(divisor: Interval, dividend: Interval) -> Interval:
+    low, high = divisor
+    if low is not None and low >= 1:
+        return 0, None if high is None else high - 1
+    return (0, dividend[1]) if low is not None and low >= 0 and dividend[0] is not None and dividend[0] >= 0 else (None, None)
 
 
 def _interval_product(a: Interval, b: Interval) -> Interval:
@@ -313,8 +339,7 @@ def _interval_product(a: Interval, b: Interval) -> Interval:
         return 0, 0
     a_sign, b_sign = _sign(a), _sign(b)
     if a_sign < 0:
-        low, high = _interval_product((None if a[1] is None else -a[1], None if a[0] is None else -a[0]), b)
-        return None if high is None else -high, None if low is None else -low
+        return _negated(_interval_product(_negated(a), b))
     if b_sign < 0:
         return _interval_product(b, a)
     if a_sign > 0 and b_sign > 0:  # both not negative
@@ -329,6 +354,17 @@ def _sign(interval: Interval) -> int:
     if interval[0] is not None and interval[0] >= 0:
         return 1
     return -1 if interval[1] is not None and interval[1] <= 0 else 0
+
+
+INTERVALS: Final[Mapping[str, Callable[..., Interval]]] = {
+    "neg": _negated,
+    "add": _total,
+    "sub": lambda a, b: _total(a, _negated(b)),
+    "mul": _interval_product,
+    "min": lambda a, b: (_of_both(min, a[0], b[0]), _of_known(min, a[1], b[1])),
+    "max": lambda a, b: (_of_known(max, a[0], b[0]), _of_both(max, a[1], b[1])),
+    "residue": _residue,
+}
 
 
 # ---------------------------------------------------------------------------------------------------- text

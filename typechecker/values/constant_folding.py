@@ -17,6 +17,7 @@ from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ..core.arrays import Payload
 from ..elements import Element, Kind, integer_range, limits
+from ..sizes.polynomials import INTERVALS
 
 # ---------------------------------------------------------------------------------------------------- elementwise functions
 
@@ -208,41 +209,32 @@ def warned(function: str, kind: Kind, args: Sequence[Element], span: Span) -> Di
     if limits(kind) is None or kind is Kind.BOOL or function not in ("add", "sub", "mul", "neg", "ipow"):
         return None
     ranges = [_range(element) for element in args]
-    (low1, high1), (low2, high2) = ranges[0], ranges[-1]
-    if low1 is None or high1 is None or low2 is None or high2 is None:
+    if function != "ipow":
+        low, high = INTERVALS[function](*ranges)
+    elif None in (*ranges[0], *ranges[1]):
         return None
-    match function:
-        case "neg":
-            low, high = -high1, -low1
-        case "add":
-            low, high = low1 + low2, high1 + high2
-        case "sub":
-            low, high = low1 - high2, high1 - low2
-        case "mul":
-            corners = [p * q for p in (low1, high1) for q in (low2, high2)]
-            low, high = min(corners), max(corners)
-        case _:
-            greatest = min(max(high2, 0), _OVERFLOW_MOST_POWER)
-            powers = [power for power in (greatest, greatest - 1) if power >= max(low2, 0)] or [greatest]
-            corners = [base**power for base in (low1, high1) for power in powers]
-            low, high = min(corners), max(corners)
+    else:
+        (first, last), (least, most) = [(low or 0, high or 0) for low, high in ranges]
+        greatest = min(max(most, 0), _OVERFLOW_MOST_POWER)
+        powers = [power for power in (greatest, greatest - 1) if power >= max(least, 0)] or [greatest]
+        corners = [base**power for base in (first, last) for power in powers]
+        low, high = min(corners), max(corners)
     return _outside(low, high, kind, span)
 
 
 def summed(items: Element, count: int, kind: Kind, span: Span) -> tuple[Element, Diagnostic | None]:
     """The element of a sum of `count` integers, and W330 as in `warned`."""
-    low, high = _range(items)
+    low, high = INTERVALS["mul"]((count, count), _range(items))
     if low is None or high is None:
         return Element(kind), None
-    low, high = count * low, count * high
     warning = _outside(low, high, kind, span)
     return Element(kind) if warning else Element(kind, low, high), warning
 
 
-def _outside(low: int, high: int, kind: Kind, span: Span) -> Diagnostic | None:
-    """W330 if a range is not within that of the type."""
+def _outside(low: int | None, high: int | None, kind: Kind, span: Span) -> Diagnostic | None:
+    """W330 if a known range is not within that of the type."""
     bounds = limits(kind)
-    if bounds is None or (bounds[0] <= low and high <= bounds[1]):
+    if bounds is None or low is None or high is None or (bounds[0] <= low and high <= bounds[1]):
         return None
     message = f"this may be {_shown(low)} to {_shown(high)}, and {kind.value} wraps{_bounds(kind)}"
     return Diagnostic(Code.W330, message, span, Severity.WARNING, notes=(_advice(kind),))
