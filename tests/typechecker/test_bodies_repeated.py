@@ -93,8 +93,10 @@ def test_most_programs_are_accepted() -> None:
     assert sum(accepted) >= 10
 
 
-@pytest.mark.parametrize("first", ["{1+⍵}", "{⍵+⍵[3]}"])
-@pytest.mark.parametrize(("body", "depth"), [("{F F ⍵}", 14), ("{(F ⍵)+F ⍵}", 11), ("{n≤4 : F F ⍵ ⋄ (F ⍵)+F ⍵}", 9)])
+@pytest.mark.parametrize(("body", "depth", "first"), [
+    ("{F F ⍵}", 14, "{1+⍵}"), ("{(F ⍵)+F ⍵}", 11, "{1+⍵}"), ("{n≤4 : F F ⍵ ⋄ (F ⍵)+F ⍵}", 9, "{1+⍵}"),
+    ("{F F ⍵}", 13, "{⍵+⍵[3]}"), ("{(F ⍵)+F ⍵}", 11, "{⍵[⌊+/⍵]+⍵}"), ("{0<+/⍵ : F F ⍵ ⋄ F ⍵}", 7, "{⍵+⍵[3]}"),
+])
 def test_a_chain_of_one_liners_is_no_expansion(body: str, depth: int, first: str) -> None:
     """Annotated functions that each call the one before twice; fourteen without signatures are E610.  An index that is checked
     when the program runs is in the first: its check is open in each call as it is at the definition."""
@@ -106,3 +108,10 @@ def test_a_chain_of_one_liners_is_no_expansion(body: str, depth: int, first: str
     result = check(Source("<test>", "\n".join([f"input x : f64[n]{' where n ≥ 2' * warned}", *lines, f"f{depth} x"])))
     assert [d.code for d in result.diagnostics] == ["W310"] * warned
     assert result.elaborated.context.nodes < context.NODE_BUDGET
+
+
+@pytest.mark.parametrize("call", ["g 1 2.5", "g ⍬×0.5", "g⍤1 ⊢ 2 2⍴1 2.5", "{3>≢⍵ : g ⍵ ⋄ ⍵} x"])
+def test_an_index_that_the_sizes_of_a_call_decide_is_decided_there(call: str) -> None:
+    """The index is checked in a function that the called one calls: at the definition, sizes do not decide it."""
+    text = f"f : f64[n] → f64[n]\nf ← {{⍵+⍵[3]}}\ng : f64[n] → f64[n]\ng ← {{f f ⍵}}\ninput x : f64[n]\ng x\n{call}"
+    assert [d.code for d in check(Source("<test>", text)).diagnostics] == ["W310", "E310"]

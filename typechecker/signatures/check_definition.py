@@ -16,7 +16,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Verdict
 from ...lang.support.records import replace
 from ...lang.tree import program
 from ...lang.tree.expressions import ITEMS, ArrayTypeExpression, BoundedSize, ShapeVariable, TupleTypeExpression, TypeExpression
-from ..core.arrays import CorePrint
+from ..core.arrays import CorePrint, Gather, KeyReduce, Update
 from ..core.blocks import Block, CoreCall, Op, all_ops, results_of
 from ..elaborate import declarations, type_expressions
 from ..elaborate.context import (
@@ -240,14 +240,13 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: Signatu
         usages = constraints.declared_usages[promises:]
         if declarations.states_quantities(signature):
             usages.pop()
-        body = _repeatable(ctx, bindings, args, block.ops[emitted:], result, usages, bool(warnings))
+        body = _repeatable(ctx, bindings, args, block.ops[emitted:], result, usages)
     del constraints.declared_usages[promises:]
     return [_of_class(_of_rank(d, sample), signature, classes) for d in diagnostics], proof, body
 
 
 def _repeatable(
-    ctx: Context, bindings: Bindings, args: Sequence[Value], ops: tuple[Op, ...], result: Value, usages: Sequence[CoreCall],
-    checks_indices: bool,
+    ctx: Context, bindings: Bindings, args: Sequence[Value], ops: tuple[Op, ...], result: Value, usages: Sequence[CoreCall]
 ) -> ElaboratedBody | None:  # fmt: skip
     """The body with what calls need to repeat it; None if it prints, which only some calls may."""
     if any(isinstance(op, CorePrint) for op in all_ops(ops)):
@@ -257,7 +256,8 @@ def _repeatable(
     arguments = tuple([x.value for arg in args for x in leaves(arg)])
     values = {*arguments, *[value for op in all_ops(ops) for value in results_of(op)]}
     names = {value: name for value, name in ctx.builder.source_names.names.items() if value in values}
-    return ElaboratedBody(arguments, sizes, shapes, ops, result, names, ctx.mentions, tuple(usages), checks_indices)
+    checks = any(isinstance(op, Gather | Update | KeyReduce) and op.checked for op in all_ops(ops))  # here, or in a call
+    return ElaboratedBody(arguments, sizes, shapes, ops, result, names, ctx.mentions, tuple(usages), checks)
 
 
 def symbolic_arguments(
