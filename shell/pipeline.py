@@ -18,7 +18,7 @@ from ..typechecker.check import Checker, check as check_program
 from .execution.modules import ModuleLoader
 from .execution.params import UNRESTRICTED, Permissions, param_values_of
 from .execution.stored_plans import cores, stored_streaming_plan
-from .pipeline_types import Checked, LoadedProgram, PlanDetail, Strictness
+from .pipeline_types import Checked, LoadedProgram, Strictness
 
 if TYPE_CHECKING:
     from ..backend.graph.bind_sizes import BoundGraph
@@ -95,10 +95,11 @@ class Session:
         return Checked(source, core, order_and_explain(diagnostics, source, sources, judging), sources, result)
 
     def load(
-        self, checked: Checked, request: RunRequest, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None
-    ) -> LoadedProgram:
+        self, checked: Checked, request: RunRequest, scheduling: Scheduling | None = None, *, full: bool = False
+    ) -> LoadedProgram:  # fmt: skip
         """Find the files, bind the sizes from their headers, check the guards, plan, and check the limits on memory and time.
 
+        `full`: the plan also has phases in numbers and addresses, to be shown.
         If the request has sizes, or inputs have no files, headers give only the remaining sizes, and the plan cannot be run.
         Raises Refused (guard, permission, limit, type of a file), RunFailed (a file that cannot be read) or MissingSizes (of a
         request with sizes)."""
@@ -112,7 +113,6 @@ class Session:
         if request.limits.memory is None and self.max_memory is not None:
             request = replace(request, limits=replace(request.limits, memory=self.memory_limit))
         files, bound = self._bound(checked, core, request)
-        full = detail is PlanDetail.FULL
         texts: tuple[PlannedFile, ...] = ()
         if full:
             from ..backend.schedule.program.plan_program import texts_of  # only plans that are shown say whose they are
@@ -134,7 +134,7 @@ class Session:
         if allowed is not None and any("∂" in to_glyphs(source).text for source in core.sources):
             few = self.check(checked.source, checkpoints=True)
             if few.core is not None and len(few.core.recomputed) > len(core.recomputed):
-                return self.load(few, request, detail, scheduling)
+                return self.load(few, request, scheduling, full=full)
         stored = None if scheduling is None or scheduling.plan is None else stored_streaming_plan(scheduling.plan)
         if allowed is not None or stored is not None:
             from ..backend.schedule.streams.pass_partitioning import CannotStream

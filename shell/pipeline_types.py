@@ -58,13 +58,6 @@ class Checked:
         return self.core
 
 
-class PlanDetail(Enum):
-    """How much a plan contains."""
-
-    STEPS = "what execution needs"
-    FULL = "also phases in numbers and addresses"
-
-
 class Run(Protocol):
     """How a loaded program is executed.  `in_tiles`: some inputs are read, or outputs written, tile by tile."""
 

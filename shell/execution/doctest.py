@@ -18,7 +18,7 @@ from ..console.apply_fixes import with_fixes
 from ..console.process_exit import Exit, UsageError
 from ..display.values import DisplayedValue
 from ..pipeline import Session
-from ..pipeline_types import Checked, PlanDetail
+from ..pipeline_types import Checked
 from .doctest_parser import (
     Case,
     ClaimKind,
@@ -205,7 +205,7 @@ class DoctestRunner:
         from ..display.plan_output import plan_lines
 
         try:
-            return plan_lines(self.session.load(checked, RunRequest(sizes=sizes), PlanDetail.FULL))
+            return plan_lines(self.session.load(checked, RunRequest(sizes=sizes), full=True))
         except RhoError as error:
             return rendered(error.diagnostics, checked.sources)
         except UsageError as error:

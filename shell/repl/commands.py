@@ -254,9 +254,8 @@ def _plan(rest: str, context: CommandContext) -> Exit:
     from ...backend.schedule.plan.plan_text import plan_text
     from ..display.analysis import regrouped_graph, rewritten_lines
     from ..display.costs import cost_of_program
-    from ..pipeline_types import PlanDetail
 
-    prepared = context.workspace.prepare(entry, PlanDetail.FULL)
+    prepared = context.workspace.prepare(entry, full=True)
     peak = max(prepared.plan.peak.values(), default=0)
     costs = cost_of_program(prepared.core).lines(prepared.bound.sizes, peak, regrouped_graph(prepared.bound.graph))
     context.console.print("\n".join([plan_text(prepared.plan), *rewritten_lines(prepared.bound.graph, lambda span: ""), *costs]))

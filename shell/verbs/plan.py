@@ -33,7 +33,7 @@ from ..execution.run_request import RunRequest, require_complete
 from ..execution.scheduling import PlanPurpose, Scheduling, budget_of, profile_of, require_optimal
 from ..execution.stored_plans import read_plan
 from ..pipeline import Session
-from ..pipeline_types import LoadedProgram, PlanDetail, Strictness
+from ..pipeline_types import LoadedProgram, Strictness
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
@@ -343,7 +343,7 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
     with pointing_into(checked.sources):
         with planning_progress(console), (scheduling and scheduling.cluster) or nullcontext():
             known = Scheduling(PlanPurpose.CHECK) if arguments.has("--pareto") or arguments.has("--explain-cut") else scheduling
-            loaded = session.load(checked, request, PlanDetail.FULL, known)
+            loaded = session.load(checked, request, known, full=True)
             front = None
             if scheduling is not None and arguments.has("--pareto"):
                 front = pareto_front(arguments, loaded, scheduling)

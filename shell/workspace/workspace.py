@@ -32,7 +32,7 @@ from ..console.process_exit import Exit
 from ..display.values import DisplayedValue, line_count
 from ..execution.run_request import RunRequest
 from ..pipeline import Session
-from ..pipeline_types import Checked, LoadedProgram, PlanDetail
+from ..pipeline_types import Checked, LoadedProgram
 from .entry_program import (
     ANSWER,
     EntryLayout,
@@ -337,19 +337,19 @@ class Workspace:
         result = self.session.check(program_before(self.state, {name}).source, self._checker).result
         return () if result is None else result.describe(name)
 
-    def _loaded(self, layout: EntryLayout, checked: Checked, detail: PlanDetail = PlanDetail.STEPS) -> LoadedProgram:
+    def _loaded(self, layout: EntryLayout, checked: Checked, *, full: bool = False) -> LoadedProgram:
         """Load a program of the session.  Refused: files, permissions, guards, memory."""
         assert checked.core is not None
         for entry in checked.core.data:
             if entry.path is None and entry.name not in layout.arrays:
                 notes = ('in a session write the file too: input x : f64[n] ← "x.npy"',)
                 raise Refused([Diagnostic(Code.E704, f"the input `{entry.name}` names no file", entry.span, notes=notes)])
-        return self.session.load(checked, RunRequest(arrays=layout.arrays), detail)
+        return self.session.load(checked, RunRequest(arrays=layout.arrays), full=full)
 
-    def prepare(self, entry: CheckedEntry, detail: PlanDetail = PlanDetail.STEPS) -> LoadedProgram:
+    def prepare(self, entry: CheckedEntry, *, full: bool = False) -> LoadedProgram:
         """Load a checked entry.  Raises the RhoError of loading with spans in the typed text."""
         try:
-            return self._loaded(entry.layout, entry.checked, detail)
+            return self._loaded(entry.layout, entry.checked, full=full)
         except RhoError as error:
             raise type(error)(_in_typed_text(error.diagnostics, entry.layout), entry.sources) from None
 

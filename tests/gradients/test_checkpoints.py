@@ -15,7 +15,6 @@ from rho.lang.syntax.source import Source
 from rho.shell.display.plan_output import plan_lines
 from rho.shell.execution.run_request import Limits, RunRequest
 from rho.shell.pipeline import Session
-from rho.shell.pipeline_types import PlanDetail
 from rho.tests.harness.tiers import checked, run_plan
 from rho.typechecker.check import check
 from rho.typechecker.gradients import control_rules
@@ -70,7 +69,7 @@ def test_a_limit_of_memory_makes_a_loop_keep_few_states(glyph: str, tmp_path: Pa
     everything = session.load(checked, RunRequest(arrays={"x": x}))
     few = session.load(checked, RunRequest(arrays={"x": x}, limits=Limits(1_500_000)))
     assert max(few.plan.peak.values()) < 1_500_000 < 8_000_000 < max(everything.plan.peak.values())
-    shown = session.load(checked, RunRequest(arrays={"x": x}, limits=Limits(1_500_000)), PlanDetail.FULL)
+    shown = session.load(checked, RunRequest(arrays={"x": x}, limits=Limits(1_500_000)), full=True)
     assert "keeps few of its 1,000 states" in plan_lines(shown)
     results = [session.run(loaded).outputs["g"].value for loaded in (few, everything)]
     assert np.array_equal(*results)

@@ -15,7 +15,6 @@ from rho.shell.console.messages import read_source
 from rho.shell.display.plan_output import plan_lines
 from rho.shell.execution.run_request import RunRequest
 from rho.shell.pipeline import Session
-from rho.shell.pipeline_types import PlanDetail
 
 from .conftest import Rho
 
@@ -96,7 +95,7 @@ def test_names_and_lines_of_a_library_are_not_shown_as_those_of_the_program(tmp_
         assert checked.accepted and checked.result is not None, (example, checked.diagnostics)
         bound = set(re.findall(r"\w+", example.rpartition("←")[0]))
         assert {one.name for one in checked.result.quantities()} <= bound, lines
-        loaded = Session().load(checked, RunRequest(), PlanDetail.FULL)
+        loaded = Session().load(checked, RunRequest(), full=True)
         labels = set(loaded.bound.graph.names.values())
         assert labels <= bound, (lines, labels)
         for text in plan_lines(loaded).splitlines():
