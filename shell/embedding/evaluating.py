@@ -226,20 +226,32 @@ def _single_or_tuple(values: Sequence[Any]) -> Any:
     return tuple(values) if len(values) > 1 else values[0] if values else None
 
 
-def copied_out(results: Mapping[str, tuple[Any, str, object]]) -> dict[str, NumArray]:
-    """Results by name, each copied into the array that is given for it, which is called so in messages; all fit or none is
-    written.
+def require_writable(targets: Mapping[str, object]) -> None:
+    """Check, before a run, arrays for its results, by what they are called in messages.
 
-    TypeError: no NumPy array.  ValueError: another element type or shape, items that are not in rows, or a read-only array."""
-    for result, what, target in results.values():
-        if not isinstance(target, np.ndarray):
+    TypeError: no NumPy array.  ValueError: items that are not in rows, a read-only array, or memory that two share."""
+    arrays: dict[str, NumArray] = {}
+    for what, target in targets.items():
+        if not isinstance(target, np.ndarray) or isinstance(target, np.ma.MaskedArray):
             raise TypeError(f"{what} is a NumPy array for the result, not {type(target).__name__}")
+        if not target.flags.c_contiguous or not target.flags.writeable:
+            raise ValueError(f"{what} is {'read-only' if target.flags.c_contiguous else 'not contiguous in rows'}")
+        for other, array in arrays.items():
+            if np.may_share_memory(array, target):  # exact, as both are contiguous
+                raise ValueError(f"{other} and {what} share memory, where one result would replace the other: give two arrays")
+        arrays[what] = target
+
+
+def copied_out(results: Mapping[str, tuple[Any, str, object]]) -> dict[str, NumArray]:
+    """Results by name, each copied into the array that is given for it, which is called so in messages and was checked to be
+    writable; all fit or none is written.
+
+    ValueError: another element type or shape."""
+    for result, what, target in results.values():
         for part in ("dtype", "shape"):
             wanted, given = getattr(result, part), getattr(target, part)
             if wanted != given:
                 raise ValueError(f"{what} has {part} {given}, and the result {wanted}")
-        if not target.flags.c_contiguous or not target.flags.writeable:
-            raise ValueError(f"{what} is {'read-only' if target.flags.c_contiguous else 'not contiguous in rows'}")
     written: dict[str, NumArray] = {}
     for name, (result, _, target) in results.items():
         assert isinstance(target, np.ndarray)

@@ -29,7 +29,17 @@ from ...typechecker.elements import Kind, Unit
 from ..execution.stored_plans import cores
 from ..pipeline import Session
 from ..pipeline_types import Checked
-from .evaluating import E, as_array, copied_out, for_caller, for_numpy, require_element_types, require_kinds, with_source_lines
+from .evaluating import (
+    E,
+    as_array,
+    copied_out,
+    for_caller,
+    for_numpy,
+    require_element_types,
+    require_kinds,
+    require_writable,
+    with_source_lines,
+)
 
 # ---------------------------------------------------------------------------------------------------- errors
 #
@@ -191,6 +201,8 @@ class Function(Generic[R]):
 
     def __call__(self, *arguments: object, out: object = None) -> R:
         try:
+            if out is not None:
+                require_writable({f"out[{n}]": one for n, one in enumerate(out)} if isinstance(out, tuple) else {"out": out})
             result: R = self._latest(*arguments)
             if result is NOT_APPLICABLE:
                 result = self._call(arguments)
@@ -225,6 +237,8 @@ class Function(Generic[R]):
     def _copied(self, result: Any, out: object) -> Any:
         """The array of `out` with the result, or its tuple with the results."""
         if not isinstance(result, tuple):
+            if isinstance(out, tuple):
+                raise TypeError("out is a NumPy array for the result, not tuple")
             return copied_out({"": (result, "out", out)})[""]
         if not isinstance(out, tuple) or len(out) != len(result):
             raise TypeError(f"out is a tuple of {len(result)} arrays for the results")

@@ -50,6 +50,7 @@ from .evaluating import (
     for_numpy,
     locating_errors,
     require_accepted,
+    require_writable,
     with_source_lines,
 )
 
@@ -79,7 +80,7 @@ class Cluster:
 
     ValueError: it is none of these, or `distributed` is not installed.  RunFailed (E710): it does not answer, or has no workers.
     Programs on it run one after the other; a lost worker is replanned around, with a RuntimeWarning, at most `restarts` times a
-    run.  Close it, or use it in a `with`.
+    run.  Close it, or use it in a `with`; ValueError: it is used after that.
 
     `devices`: a shipped profile, or the path of one, that says what home and the workers are (Refused, E704, E705: it is none, or
     not of these workers); left out, every worker says itself how quick it is."""
@@ -112,13 +113,14 @@ class Cluster:
         self.connection.close()
 
     def __enter__(self) -> Cluster:
+        self.connection.cluster  # noqa: B018  it is open
         return self
 
     def __exit__(self, *about: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<rho cluster: {len(self.workers)} workers>"
+        return "<rho cluster: closed>" if self.connection.is_closed else f"<rho cluster: {len(self.workers)} workers>"
 
 
 # ---------------------------------------------------------------------------------------------------- plans
@@ -339,6 +341,10 @@ class ResidentArray:
             raise ValueError("a resident array is copied: later runs may write over it")
         return np.array(for_numpy(self._present.on_host(), self._unit), dtype)
 
+    def __reduce__(self) -> tuple[Callable[..., ResidentArray], tuple[NDArray[Any]]]:
+        """A resident array is pickled and copied as its elements.  ValueError: it was moved before."""
+        return ResidentArray, (np.asarray(self),)
+
     def __repr__(self) -> str:
         if self._value is None:
             return "<rho resident: moved>"
@@ -374,7 +380,6 @@ class ResidentArray:
         return resident
 
 
-NO_RESIDENTS: Final[Mapping[str, ResidentArray]] = MappingProxyType({})
 _NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 _NO_TARGETS: Final[Mapping[str, object]] = MappingProxyType({})
 _HOST: Final = CpuBackend()
@@ -392,7 +397,7 @@ class Result(Mapping[str, "NDArray[Any]"]):
         self, outputs: Mapping[str, NDArray[Any]], printed: tuple[str, ...], forms: Mapping[str, ColumnFormat] | None = None,
         resident: Mapping[str, ResidentArray] | None = None,
     ) -> None:  # fmt: skip
-        self._outputs, self.printed, self._forms, self.resident = dict(outputs), printed, forms or {}, resident or NO_RESIDENTS
+        self._outputs, self.printed, self._forms, self.resident = dict(outputs), printed, forms or {}, dict(resident or {})
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._outputs[name]
@@ -553,6 +558,8 @@ class Program:
                 raise TypeError("a cluster has plans of its own: give a plan or a cluster")
             if keep is not None or out is not None:
                 names, targets = self._names_to_keep(keep, values), self._targets(out, values)
+                if both := names.keys() & targets.keys():
+                    raise TypeError(f"{min(both)} is in keep, and its result is not written to out: leave it out of one of them")
                 if names or targets:
                     with locating_errors(self._checked.sources):
                         return self._run(values, plan, cluster, names, targets)
@@ -588,16 +595,24 @@ class Program:
             name in outputs for name in names
         ) or (isinstance(names, Mapping) and not all(isinstance(name, str) for name in names.values())):
             raise TypeError(f"keep is names of outputs, of {', '.join(outputs) or 'which there are none'}, not {keep!r}")
-        return dict(names) if isinstance(names, Mapping) else {name: name for name in names}
+        if not isinstance(names, Mapping):
+            return {name: name for name in names}
+        first: dict[str, str] = {}
+        for output, name in names.items():
+            if (other := first.setdefault(name, output)) != output:
+                raise TypeError(f"keep names both {other} and {output} {name}: give each a name of its own")
+        return dict(names)
 
     def _targets(self, out: object, values: dict[str, object]) -> Mapping[str, object]:
-        """By output, the array that it is written into.  TypeError: `out` names no outputs."""
+        """By output, the array that it is written into.  TypeError: `out` names no outputs.  TypeError, ValueError: as
+        `require_writable`."""
         if out is None or self._is_entry("out"):
             values.update({} if out is None else {"out": out})
             return {}
         outputs = [entry.name for entry in self._core.outputs]
         if not isinstance(out, Mapping) or not all(name in outputs for name in out):
             raise TypeError(f"out is arrays by the names of outputs, of {', '.join(outputs) or 'which there are none'}")
+        require_writable({f"out[{name!r}]": target for name, target in out.items()})
         return out
 
     def _run(

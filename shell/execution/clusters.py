@@ -36,18 +36,21 @@ class ClusterConnection:
 
     def __init__(self, where: object, restarts: int = RESTARTS, devices: str | None = None) -> None:
         self.where, self.restarts, self.devices = where, restarts, devices
+        self.is_closed = False
         self.report: Callable[[str], None] = lambda words: None
         """Called with the reason when a run begins again; set it before the first use of `cluster`."""
 
     @cached_property
     def cluster(self) -> ClusterClient:
         """The connected cluster.  UsageError: the address is none.  RunFailed E710: it does not answer.  Refused E704, E705: the
-        profile is none, or not of these workers."""
+        profile is none, or not of these workers.  ValueError: it was closed."""
         from ...backend.cluster.client import ClusterClient
         from ...backend.cluster.cluster_profile import DeclaredDevices
         from ...backend.cluster.membership import BadCluster, attach
         from .stored_plans import this_machine
 
+        if self.is_closed:
+            raise ValueError("this cluster was closed, by `close()` or the end of its `with`: make another with rho.Cluster")
         declared = None if self.devices is None else DeclaredDevices.read(self.devices)
         if is_command():
             _silence_resource_tracker()
@@ -68,6 +71,7 @@ class ClusterConnection:
         self.close()
 
     def close(self) -> None:
+        self.is_closed = True
         cluster = self.__dict__.pop("cluster", None)
         if cluster is not None:
             cluster.close()

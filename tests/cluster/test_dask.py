@@ -51,6 +51,18 @@ def test_from_python(cluster: rho.Cluster, tmp_path: Path) -> None:
         assert apart["y"].tobytes() == alone["y"].tobytes() and apart.printed == alone.printed
 
 
+def test_a_closed_cluster_starts_no_workers(cluster: rho.Cluster, tmp_path: Path) -> None:
+    client, program = cluster.connection.cluster.membership.client, loaded(tmp_path, TEXT)  # type: ignore[attr-defined]
+    with rho.Cluster(client) as once:
+        pass
+    once.close()
+    uses = (lambda: program.run(x=np.ones(3), cluster=once), lambda: once.workers, lambda: once.dashboard, once.__enter__)
+    for use in uses:
+        with pytest.raises(ValueError, match=r"this cluster was closed, by .*: make another with rho.Cluster"):
+            use()
+    assert repr(once) == "<rho cluster: closed>"
+
+
 def test_no_cluster() -> None:
     with pytest.raises(ValueError, match="local:2"):
         rho.Cluster("nowhere")

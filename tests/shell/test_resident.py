@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import threading
 from pathlib import Path
 from typing import Any
@@ -196,3 +198,68 @@ def test_a_failing_run_leaves_the_array_as_it_is() -> None:
     with pytest.raises(rho.RunFailed):
         rho.compile("{⍵[⌊⍵]}")(np.array([0.0, 5.0]), out=target)
     assert target.tolist() == [1, 1]
+
+
+def _sharing() -> dict[str, tuple[Any, Any]]:
+    whole = np.full(7, 9.0)
+    half = np.frombuffer(whole.data, dtype=np.float64)
+    return {"one": (whole[:3], whole[:3]), "overlapping": (whole[:3], whole[2:5]), "by a buffer": (half[:3], whole[1:4])}
+
+
+@pytest.mark.parametrize("which", sorted(_sharing()))
+def test_results_are_not_written_over_each_other(tmp_path: Path, which: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays that share memory are refused by name, before anything runs."""
+    first, second = _sharing()[which]
+    both = program(tmp_path, "input x : f64[n]\noutput a ← x+1\noutput b ← x×2\n")
+    function = rho.compile("{(⍵+1 ⋄ ⍵×2)}")
+    both.run(x=np.ones(3)), function(np.ones(3))
+    with monkeypatch.context() as patched:
+        patched.setattr(both, "_run", None)
+        patched.setattr(function, "_latest", None)
+        with pytest.raises(ValueError, match=r"out\['a'\] and out\['b'\] share memory, .*: give two arrays"):
+            both.run(x=np.ones(3), out={"a": first, "b": second})
+        with pytest.raises(ValueError, match=r"out\[0\] and out\[1\] share memory, .*: give two arrays"):
+            function(np.ones(3), out=(first, second))
+    assert set(first) == set(second) == {9}
+    beside = np.zeros((2, 3))
+    both.run(x=np.ones(3), out={"a": beside[0], "b": beside[1]})
+    assert beside.tolist() == [[2] * 3] * 2
+    assert function(np.ones(3), out=(beside[1], beside[0]))[0] is not None and beside.tolist() == [[2] * 3] * 2
+    none = np.empty(0)
+    both.run(x=none, out={"a": none, "b": none})  # there is nothing to write over
+
+
+def test_a_result_has_one_place(tmp_path: Path) -> None:
+    step, one = program(tmp_path), np.ones(3)
+    with pytest.raises(TypeError, match="w2 is in keep, and its result is not written to out: leave it out of one of them"):
+        step.run(w=one, g=one, out={"w2": np.zeros(3)}, keep="w2 s")
+    with pytest.raises(TypeError, match="keep names both s and w2 w: give each a name of its own"):
+        step.run(w=one, g=one, keep={"s": "w", "w2": "w"})
+    with pytest.raises(TypeError, match="out is a NumPy array for the result, not MaskedArray"):
+        rho.compile("{⍵×2}")(one, out=np.ma.masked_array(np.zeros(3), [0, 1, 0]))
+    with pytest.raises(TypeError, match="out is a NumPy array for the result, not tuple"):
+        rho.compile("{⍵×2}")(one, out=(np.zeros(3),))
+
+
+def _pickled(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, _pickled])
+def test_whatever_python_gets_can_be_pickled_and_copied(tmp_path: Path, again: Any) -> None:
+    script = program(tmp_path, "input x : f64[n]\noutput a ← 1+x\noutput b ← 'abc'\noutput d ← ⎕date '2026-01-02'\n42\n")
+    result, kept = (script.run(x=[1.0, 2.0], keep=keep) for keep in (None, "a b d"))
+    with pytest.raises(rho.Rejected) as rejected:
+        rho.compile("{⍵+'a'}")(1.0)
+    values = [script, script.plan(n=2), script.bounds(n=2), script.types, rho.Session(), rho.check("1+1"), rejected.value]
+    assert all(repr(again(value)) == repr(value) for value in values)
+    assert again(script).run(x=[3.0])["a"] == 4 and str(again(rejected.value)) == str(rejected.value)
+    there = again(result)
+    assert (repr(there), there.printed, list(there)) == (repr(result), ("42",), ["a", "b", "d"])
+    for name, resident in again(kept).resident.items():
+        for array in (there[name], np.asarray(resident)):
+            assert array.dtype == result[name].dtype and np.array_equal(array, result[name])
+    moved = rho.ResidentArray([1.0])
+    moved.move()
+    with pytest.raises(ValueError, match="was moved"):
+        copy.deepcopy(moved)
