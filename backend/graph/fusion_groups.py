@@ -57,9 +57,6 @@ from .projections import IDENTITY, affine, axis_index, compose, may_fill
 SHORT_ROW: Final = 32
 """Rows shorter than this form a chain only if there are many, of at least `MIN_ROW` items, and more than one reduction of them;
 the kernel then runs several rows side by side."""
-ONE_LANE_ROW: Final = 256
-"""Rows up to this length are one row of lanes in the order of sums.  A single reduction of them in an outer product (a table of
-distances) is quicker as a phase of its own (`lower.body`, short axes)."""
 MIN_ROW: Final = 5
 """Items of a row at least."""
 MANY_ITEMS: Final = 1 << 13
@@ -231,9 +228,8 @@ class _ChainFinder:
             if len(chain.members) < 2 or not chain.reduces:
                 continue
             once = sum(has_reduction(member) for _, member in chain.members) < 2
-            product = len(chain.frame) > 1 and chain.length <= ONE_LANE_ROW and not chain.elements
-            if once and (chain.length < SHORT_ROW or product):
-                continue
+            if once and (chain.length < SHORT_ROW or not chain.elements):
+                continue  # the kernel of one reduction is quicker
             last = chain.members[-1][0]
             at = last if chain.limit is None else min(last, chain.limit)
             chains.append(Chain(tuple(phase for _, phase in chain.members), at))

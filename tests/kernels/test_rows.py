@@ -231,6 +231,13 @@ def test_a_chain_is_compiled_once() -> None:
     assert len(phases._row_kernels.values()) == 1
 
 
+@pytest.mark.parametrize("text", ["√+/A*2", "*A+.×v"])
+def test_one_reduction_is_no_chain(text: str) -> None:
+    """Its own kernel takes several rows at once."""
+    plan, _ = planned(program(f"r ← {text}", Kind.F64), given((200, 100), Kind.F64))
+    assert not chains(plan)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="pages are fenced with mprotect")
 def test_between_fenced_pages() -> None:
     """In a process of its own: a stray access ends it."""
