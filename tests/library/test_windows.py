@@ -181,3 +181,20 @@ def test_quantiles_of_wide_windows(tmp_path: Path) -> None:
     assert np.isnan(result["r"][~clean]).all() and np.isnan(result["wide"][:8976]).all()
     missing = [np.isnan(x[end - 8199 : end + 1]).any() for end in range(8199, 9000)]
     np.testing.assert_array_equal(np.isnan(result["wide"][8199:]), missing)
+
+
+@pytest.mark.parametrize("times", [[0.0, 5, 1, 6], [1.0, 2, np.nan], [np.nan, 1, 2], [np.nan], [3.0, 2]])
+def test_times_that_do_not_ascend_are_refused(times: list[float]) -> None:
+    sums = rho.compile("use rolling\n{(2 rolling.within ⍵) rolling.sum_of 1+0×⍵}")
+    for _ in range(5):  # the first calls and compiled ones
+        with pytest.raises(rho.RunFailed, match="the times of the rows do not ascend, or one is missing"):
+            sums(np.array(times))
+        assert list(sums(np.array([0.0, 1, 1, 3]))) == [1, 2, 3, 1]
+
+
+def test_edges_of_bins_that_do_not_ascend_are_refused() -> None:
+    for function in ("histogram", "digitize"):
+        counts = rho.compile(f"use stats\n{{⍺ stats.{function} ⍵}}")
+        for edges in ([2.0, 1, 0], [0.0, np.nan, 1]):
+            with pytest.raises(rho.RunFailed, match="the edges of the bins do not ascend"):
+                counts(np.array(edges), np.array([0.5]))
