@@ -49,10 +49,12 @@ _FEW: Final = 64
 _OPERATIONS: Final = 50
 """Operations on an item of the loop that computes."""
 _APPLIED: Final = {
-    Kind.F64: ("add", "div", "residue", "floor", "sqrt", "exp", "ln", "pow", "circular_1", "circular_3", "circular_7", "erf"),
-    Kind.F32: ("add", "div", "floor", "sqrt", "exp", "ln", "pow", "circular_1"),
+    Kind.F64: ("add", "mul", "div", "residue", "floor", "sqrt", "exp", "ln", "pow", "circular_1", "circular_3", "circular_7",
+               "erf"),
+    Kind.F32: ("add", "mul", "div", "residue", "floor", "sqrt", "exp", "ln", "pow", "circular_1"),
     Kind.I64: ("mul", "div", "residue"),
-}
+}  # fmt: skip
+"""What is measured of whole numbers is of floats, too: else a table of another kind would stand in for theirs."""
 _CLASSES: Final = {"div": "divide", "exp": "transcendental"}
 """What the functions of a class without a table take."""
 _REDUCED: Final[Mapping[Kind, Mapping[str, Sequence[str]]]] = {
