@@ -186,6 +186,11 @@ class Constraints:
         premises, guards, solved = mark
         del self.premises[premises:], self.guards[guards:], self.solver_assumptions[solved:]
 
+    def withdraw(self, facts: Sequence[SizeFact]) -> None:
+        """Remove premises that were added last: an equal one before them is that of an outer scope."""
+        for fact in facts:
+            del self.premises[len(self.premises) - 1 - self.premises[::-1].index(fact)]
+
     def decided(self, fact: SizeFact) -> bool | None:
         """Does a fact hold?  None if that depends on data or is unknown."""
         if fact.left == fact.right:

@@ -447,8 +447,7 @@ def _converted(
     try:
         converted = [convert(parameter.type, value) for parameter, value in zip(wanted_by, args, strict=True)]
     finally:
-        for fact in assumed:
-            ctx.builder.constraints.premises.remove(fact)
+        ctx.builder.constraints.withdraw(assumed)
     return None if any(map(is_poisoned, converted)) else converted
 
 
@@ -511,8 +510,7 @@ def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Ite
         yield
     finally:
         builder.constraints.proof, builder.index_origin = before, origin
-        for fact in new:
-            builder.constraints.premises.remove(fact)
+        builder.constraints.withdraw(new)
 
 
 def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Span) -> list[SizeFact] | None:
