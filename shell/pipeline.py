@@ -175,15 +175,16 @@ class Session:
         return files, bind_shapes(core, shapes, settings.sizes, without=without)
 
     def require_memory(
-        self, plan: ExecutionPlan, core: Core, bound: BoundGraph, sources: Mapping[str, Source], main: Source
+        self, plan: ExecutionPlan, core: Core, bound: BoundGraph, sources: Mapping[str, Source], main: Source, *,
+        advice: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
-        """Raise Refused E702 if a plan takes more memory than this session allows."""
+        """Raise Refused E702, with advice, if a plan takes more memory than this session allows."""
         if self.max_memory is None:
             return
         from .execution.admission_control import FileMemory, PlanCandidate, exceeded_memory, refuse_memory
 
         if exceeded_memory(plan, self.memory_limit) is not None:
-            refuse_memory(PlanCandidate(core, bound, sources, main, {}), plan, self.memory_limit, FileMemory())
+            refuse_memory(PlanCandidate(core, bound, sources, main, {}), plan, self.memory_limit, FileMemory(), advice=advice)
 
     def run(self, loaded: LoadedProgram, observe: Observer | None = None) -> Outcome:
         """Read the data and compute; `observe` is called with the time of each step.  Nothing is printed or written.  Without

@@ -369,7 +369,8 @@ def located(path: str, span: Span) -> Iterator[None]:
 
 
 def _error(trouble: FileTrouble, path: str, span: Span) -> RhoError:
-    diagnostic = Diagnostic(trouble.code, f"`{path}` {trouble.message}", span, notes=trouble.notes)
+    name = path if path.startswith("the input ") else f"`{path}`"
+    diagnostic = Diagnostic(trouble.code, f"{name} {trouble.message}", span, notes=trouble.notes)
     return Refused([diagnostic]) if trouble.code in (Code.E702, Code.E706) else RunFailed([diagnostic])
 
 

@@ -400,11 +400,27 @@ def _from_dlpack(value: Any, what: str) -> np.ndarray[Any, Any]:
         raise TypeError(f"{what} is not in memory that NumPy can share: {error}") from None
 
 
+def _not_rectangular(value: object, what: str) -> str:
+    """Why NumPy makes no array of items, and a cure where they are arrays."""
+    items = value if isinstance(value, (list, tuple)) else ()
+    shapes = [item.shape for item in items if isinstance(item, np.ndarray)]
+    other = next((shape for shape in shapes if shape != shapes[0]), None)
+    if other is None:
+        return f"{what} is not a rectangular array: its items have different shapes"
+    cure = (
+        "join their items by `numpy.concatenate` and take them apart in Rho (`2 3⍴6↑⍵` and `6↓⍵`), "
+        "or write a program with an input for each (`rho.load`)"
+    )
+    return f"{what} is a {type(value).__name__} of arrays of shapes {shapes[0]} and {other}, and one array is needed: {cure}"
+
+
 def _from_items(value: object, what: str) -> np.ndarray[Any, Any]:
     try:
         array = np.asarray(value)
-    except (ValueError, OverflowError) as error:
-        raise TypeError(f"{what} is not a rectangular array: {error}") from None
+    except OverflowError as error:
+        raise TypeError(f"{what} is not an array: {error}") from None
+    except ValueError:
+        raise TypeError(_not_rectangular(value, what)) from None
     if array.dtype.kind not in "OU" and not _may_have_rounded(array):
         return array
     items = np.asarray(value, object)

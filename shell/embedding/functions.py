@@ -49,21 +49,22 @@ from .evaluating import (
 # generated lines moves to the last statement, and offsets in that statement count from its start in the caller's text.
 
 FUNCTION, LEFT, RIGHT, RESULT = "∆function", "∆left", "∆right", "∆result"
-DEFINITION: Final = f"{FUNCTION} ← "
 _CALLER_WORDS: Final = {FUNCTION: "the function", LEFT: "⍺", RIGHT: "⍵", RESULT: "the result"}
 
 
 class CallerText(NamedTuple):
-    """The statements that a caller wrote, for a program with generated lines after them."""
+    """The statements that a caller wrote, for a program that names the last one and has generated lines after them."""
 
     source: Source
     last: int
     """The offset of the last statement."""
+    names: tuple[str, ...]
+    """Generated names: of the last statement, and of the functions whose gradients are taken."""
 
     @classmethod
-    def of(cls, name: str, statements: Sequence[str]) -> CallerText:
+    def of(cls, name: str, statements: Sequence[str], function: str = FUNCTION) -> CallerText:
         text = "\n".join(statements) + "\n"
-        return cls(Source(name, text), len(text) - len(statements[-1]) - 1)
+        return cls(Source(name, text), len(text) - len(statements[-1]) - 1, (function,))
 
     def with_this_text(self, sources: Mapping[str, Source]) -> dict[str, Source]:
         """The sources with this text in place of the generated program."""
@@ -76,14 +77,14 @@ class CallerText(NamedTuple):
     def _relocated(self, diagnostic: Diagnostic) -> Diagnostic:
         last_statement = Span(self.source.name, self.last, len(self.source.text) - 1)
         located = [(self._caller_span(label.span), label.message) for label in diagnostic.labels]
-        labels = [Label(span, _in_caller_words(message)) for span, message in located if span is not None]
+        labels = [Label(span, self._in_caller_words(message)) for span, message in located if span is not None]
         fixes = [fix for one in diagnostic.fixes if (fix := self._fix(one)) is not None]
         caller_span = self._caller_span(diagnostic.span)
         return replace(
-            diagnostic, message=_in_caller_words(diagnostic.message), span=caller_span or last_statement,
+            diagnostic, message=self._in_caller_words(diagnostic.message), span=caller_span or last_statement,
             label=diagnostic.label if caller_span else "",
             labels=tuple(labels),
-            notes=tuple(map(_in_caller_words, diagnostic.notes)), fixes=tuple(fixes),
+            notes=tuple(map(self._in_caller_words, diagnostic.notes)), fixes=tuple(fixes),
         )  # fmt: skip
 
     def _fix(self, fix: Fix) -> Fix | None:
@@ -94,14 +95,19 @@ class CallerText(NamedTuple):
         """The span in this text; None for generated lines."""
         if span.file != self.source.name or span.end <= self.last:
             return span
-        start, end = span.start - len(DEFINITION), span.end - len(DEFINITION)
+        definition = len(_definition(self.names[0]))
+        start, end = span.start - definition, span.end - definition
         return Span(span.file, start, end) if self.last <= start and end < len(self.source.text) else None
 
+    def _in_caller_words(self, text: str) -> str:
+        for name, said in (*_CALLER_WORDS.items(), *((name, _CALLER_WORDS[FUNCTION]) for name in self.names[::-1])):
+            text = text.replace(f"`{name}`", said).replace(name, said)
+        return text
 
-def _in_caller_words(text: str) -> str:
-    for name, said in _CALLER_WORDS.items():
-        text = text.replace(f"`{name}`", said).replace(name, said)
-    return text
+
+def _definition(name: str) -> str:
+    """What stands before the last statement in a program, which names it."""
+    return f"{name} ← "
 
 
 # ---------------------------------------------------------------------------------------------------- functions
@@ -118,6 +124,13 @@ _ENDING: Final = (
 _ARGUMENT_NAMES: Final = ("the argument", "the left argument", "the right argument")
 
 _DIFFERENTIABLE: Final = ("f32", "f64")
+_AS_FLOATS: Final = "give floats, as by `numpy.asarray(x, float)`"
+_PARTS: Final = "give a function of the real and the imaginary part `[x.real, x.imag]`, or of `x.real` alone"
+_FLOATS: Final = {
+    **dict.fromkeys(("bool", "u8", "i32", "i64"), _AS_FLOATS),
+    **dict.fromkeys(("c64", "c128"), _PARTS),
+}
+"""By element type, how floats are made of it."""
 _DIRECT_DTYPES: Final = frozenset(np.dtype(NUMPY_NAMES[kind]) for kind in Kind if kind is not Kind.CHAR)
 """Arrays of these dtypes are used as they are; others are converted at every call, since their values may be refused."""
 R = TypeVar("R", covariant=True)
@@ -176,9 +189,10 @@ class Function(Generic[R]):
 
     def __init__(
         self, text: str, session: Session, *, drops_left: bool = False, returns: object = None, is_gradient: bool = False,
-        of_one: Function[R] | None = None,
+        of_one: Function[R] | None = None, caller_text: CallerText | None = None,
     ) -> None:  # fmt: skip
-        """`is_gradient`: of a function, by its last argument.  `of_one`: what is called with one argument."""
+        """`is_gradient`: of a function, by its last argument.  `of_one`: what is called with one argument.  `caller_text`: of a
+        gradient, the text of the function."""
         self.text = text
         self._returns = returns
         self._is_gradient, self._of_one = is_gradient, of_one
@@ -189,7 +203,7 @@ class Function(Generic[R]):
         """By pattern of shapes: how many shapes have been checked by themselves, or what is checked for all, if that can be."""
         self._latest: Callable[..., Any] = never_applicable
         self._sources: Mapping[str, Source] = {}
-        self._caller_text = CallerText.of(_NAME, _statements(text))
+        self._caller_text = caller_text or CallerText.of(_NAME, _statements(text))
 
     def __repr__(self) -> str:
         return f"rho.compile({self.text!r})"
@@ -197,7 +211,7 @@ class Function(Generic[R]):
     def __reduce__(self) -> tuple[Callable[..., Function[Any]], tuple[object, ...]]:
         """A function is pickled and copied as its text and session, without its prepared plans."""
         of_one = None if self._of_one is None else self._of_one.text
-        return compile_text, (self.text, self._session, self._returns, self._is_gradient, of_one)
+        return compile_text, (self.text, self._session, self._returns, self._is_gradient, of_one, self._caller_text)
 
     def __call__(self, *arguments: object, out: object = None) -> R:
         try:
@@ -274,8 +288,8 @@ class Function(Generic[R]):
         if self._is_gradient and types[-1][0] not in _DIFFERENTIABLE:
             called = _ARGUMENT_NAMES[2 if len(types) == 2 else 0]
             message = f"{called} has elements of type {types[-1][0]}, and only f32 and f64 have a gradient"
-            note = "give floats, as by `numpy.asarray(x, float)`"
-            raise Rejected([Diagnostic(Code.E630, message, Span(_NAME, 0, len(self.text)), notes=(note,))])
+            notes = tuple([cure for element, cure in _FLOATS.items() if element == types[-1][0]])
+            raise Rejected([Diagnostic(Code.E630, message, Span(_NAME, 0, len(self.text)), notes=notes)])
         ready = self._prepare(types)
         with _LOCK:
             shared = self._prepared_calls.setdefault(key, ready)
@@ -344,7 +358,7 @@ class Function(Generic[R]):
         target = bound[0] if len(bound) == 1 else f"({' '.join(bound)})"
         lines = [
             *before,
-            f"{DEFINITION}{last}",
+            f"{_definition(FUNCTION)}{last}",
             *(f"input {name} : {type}" for name, type in zip(names, types, strict=True)),
             f"{target} ← {applied}",
             *(f"output {name}" for name in outputs or ()),
@@ -381,15 +395,19 @@ def _array_of_argument(argument: object, called: str) -> tuple[NumArray, str]:
 
 
 def compile_text(
-    text: str, session: Session | None = None, returns: object = None, is_gradient: bool = False, of_one: str | None = None
-) -> Function[Any]:
+    text: str, session: Session | None = None, returns: object = None, is_gradient: bool = False, of_one: str | None = None,
+    caller_text: CallerText | None = None,
+) -> Function[Any]:  # fmt: skip
     """A function from Rho text: an expression that is a function, with statements before it if needed (`use`, definitions).
 
-    `of_one`: the text of what is called with one argument.  Rejected: the text is not a function, or does not parse."""
+    `of_one`: the text of what is called with one argument; `caller_text`: that of errors, if it is another.  Rejected: the text
+    is not a function, or does not parse."""
     session = session or Session()
     *before, last = _statements(text)
-    caller_text = CallerText.of(_NAME, [*before, last])
-    checked = _require_accepted(session, caller_text, Source(_NAME, "\n".join([*before, f"{DEFINITION}{last}"]) + "\n"))
+    caller_text = caller_text or CallerText.of(_NAME, [*before, last])
+    _require_unnamed(session, caller_text, before, last)
+    source = Source(_NAME, "\n".join([*before, f"{_definition(FUNCTION)}{last}"]) + "\n")
+    checked = _require_accepted(session, caller_text, source)
     if checked.types.get(FUNCTION) != "function":
         type_ = checked.types.get(FUNCTION, "nothing")
         hint = "put braces around it and use ⍵: {…⍵…}"
@@ -397,8 +415,22 @@ def compile_text(
     if returns is not None:
         require_element_types(returns)
     drops_left = checked.result is not None and checked.result.drops_left(FUNCTION)
-    monadic = None if of_one is None else compile_text(of_one, session, returns, is_gradient)
-    return Function(text, session, drops_left=drops_left, returns=returns, is_gradient=is_gradient, of_one=monadic)
+    monadic = None if of_one is None else compile_text(of_one, session, returns, is_gradient, caller_text=caller_text)
+    return Function(
+        text, session, drops_left=drops_left, returns=returns, is_gradient=is_gradient, of_one=monadic, caller_text=caller_text
+    )  # fmt: skip
+
+
+def _require_unnamed(session: Session, caller_text: CallerText, before: Sequence[str], last: str) -> None:
+    """Raise Rejected E134 where the last statement gives a function a name."""
+    name, gets, _ = last.partition("←")
+    if not gets or not name.strip().replace("∆", "").isalnum():
+        return
+    named = Source(_NAME, "\n".join([*before, last, f"{_definition(FUNCTION)}{name}"]) + "\n")
+    if session.check(named).types.get(FUNCTION) == "function":
+        message = f"the last statement is the function and has no name: leave out `{name.strip()} ←`"
+        span = Span(_NAME, caller_text.last, caller_text.last + len(name) + len(gets))
+        raise with_source_lines(Rejected([Diagnostic(Code.E134, message, span)]), caller_text.with_this_text({}))
 
 
 def gradient_of(function: Function[Any] | str, session: Session | None, *, with_value: bool) -> Function[Any]:
@@ -417,9 +449,12 @@ def gradient_of(function: Function[Any] | str, session: Session | None, *, with_
         return "\n".join([*before, f"{name} ← {last}", f"{{{left}{result}}}"])
 
     of_one, session = gradient("", name), session or function._session
+    inner = function._caller_text
+    shown = inner._replace(names=(*inner.names, name)) if function._is_gradient else CallerText.of(_NAME, [*before, last], name)
     if "⍺" not in last + "".join(before) or function._drops_left:
-        return compile_text(of_one, session, is_gradient=True)
-    return compile_text(gradient("∆left ← ⍺ ⋄ ", f"{{∆left {name} ⍵}}"), session, is_gradient=True, of_one=of_one)
+        return compile_text(of_one, session, is_gradient=True, caller_text=shown)
+    of_both = gradient("∆left ← ⍺ ⋄ ", f"{{∆left {name} ⍵}}")
+    return compile_text(of_both, session, is_gradient=True, of_one=of_one, caller_text=shown)
 
 
 def _statements(text: str) -> list[str]:

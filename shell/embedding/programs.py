@@ -253,6 +253,10 @@ def scheduling_for(
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_IN_TILES: Final = (
+    "from Python a program that reads all of its inputs from files runs in tiles with `cluster=rho.Cluster(\"local:1\")` alone; "
+    "`rho run` needs no cluster"
+)
 MOST_PLANS: Final = 64
 """How many combinations of shapes and params a program keeps plans for."""
 
@@ -707,7 +711,9 @@ class Program:
             bound = bind_shapes(self._core, shapes, params)
             planned = bound, plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS, moved=moved)
             if not may_stream:
-                self._session.require_memory(planned[1], self._core, bound, self._checked.sources, self._checked.source)
+                reads_files = any(entry.path is not None for entry in self._core.data)
+                checked, advice = self._checked, (_IN_TILES,) if reads_files else ()
+                self._session.require_memory(planned[1], self._core, bound, checked.sources, checked.source, advice=advice)
             while len(self._plans) >= MOST_PLANS:
                 self._plans.pop(next(iter(self._plans)), None)
             self._plans[key] = planned

@@ -73,9 +73,10 @@ def exceeded_memory(plan: ExecutionPlan, limit: int | None, files: FileMemory = 
 
 
 def refuse_memory(
-    candidate: PlanCandidate, plan: ExecutionPlan, limit: int | None, files: FileMemory, streams: CannotStream | None = None
+    candidate: PlanCandidate, plan: ExecutionPlan, limit: int | None, files: FileMemory, streams: CannotStream | None = None, *,
+    advice: tuple[str, ...] = (),
 ) -> Never:  # fmt: skip
-    """Raise Refused E702 with the largest buffers, sizes that would fit, and the phase that prevents a plan in tiles."""
+    """Raise Refused E702 with the largest buffers, sizes that would fit, the phase that prevents a plan in tiles, and advice."""
     allowed = stored_plans.memory() if limit is None else limit
     need = _peak(plan) + files.bytes
     has = f"this machine has {_exact(allowed)}" if limit is None else f"the limit is {_exact(allowed)}"
@@ -86,7 +87,7 @@ def refuse_memory(
     tiles = [_streams_note(candidate, streams)] if streams is not None and streams.why else []
     in_memory = "with all of its values in memory"
     held = [f"{in_memory}{' and ' if note.startswith(_STORED) else ', '}{note}" for note in fitting] if tiles else fitting
-    notes = [*of_files, *_sizes_note(candidate), *_counts_note(candidate), *held, *tiles]
+    notes = [*of_files, *_sizes_note(candidate), *_counts_note(candidate), *held, *tiles, *advice]
     message = f"this program needs {_exact(need)} at once{f' {in_memory}' if tiles else ''}, and {has}"
     span, label = (labels[0].span, labels[0].message) if labels else (Span(candidate.main.name, 0, 0), "")
     raise Refused([Diagnostic(Code.E702, message, span, label=label, labels=tuple(labels[1:]), notes=tuple(notes))])

@@ -237,3 +237,21 @@ def test_a_check_that_fails_in_a_later_run_names_its_line(tmp_path: Path) -> Non
     with pytest.raises(rho.RunFailed, match="output y") as failure:
         program.run(x=np.arange(5.0), i=np.array([4, 5]))
     assert "index 5" in str(failure.value)
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_arrays_of_unlike_shapes_are_refused_with_a_cure(kind: Any, tmp_path: Path) -> None:
+    """Arrays of one shape are stacked, as by NumPy; of several the message says what to do, and that works."""
+    weights, bias = np.ones((2, 3)), np.zeros(2)
+    (tmp_path / "p.rho").write_text("input x : f64[n m]\noutput s ← +/x\n", encoding="utf-8")
+    calls = (rho.compile("{⍵+1}"), rho.grad("{+/,⍵}"), lambda value: rho.load(tmp_path / "p.rho").run(x=value))
+    for call in calls:
+        for wrong in (kind([weights, bias]), kind([bias, bias, weights]), kind([bias, np.zeros(3)])):
+            with pytest.raises(TypeError, match=r"one array is needed: join their items by .* an input for each"):
+                call(wrong)
+        for wrong in ([[1.0, 2.0], [3.0]], [1, [1, [2, 3]]]):
+            with pytest.raises(TypeError, match=r" is not a rectangular array: its items have different shapes$"):
+                call(wrong)
+        assert np.shape(call(kind([bias, bias])) if call is not calls[2] else call(kind([bias, bias]))["s"])[:1] == (2,)
+    taken_apart = rho.grad("{w ← 2 3⍴6↑⍵ ⋄ b ← 6↓⍵ ⋄ (+/,w*2)+3×+/b}")(np.concatenate([weights.ravel(), bias]))
+    assert taken_apart.tolist() == [2] * 6 + [3] * 2

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import rho
+from rho.shell.execution.clusters import ClusterConnection
 from rho.tests.cluster.stored import cluster_plan, loaded
 from rho.tests.cluster.test_commands import WATCHDOG, project, rho as command
 
@@ -28,6 +29,20 @@ ON_A_WORKER = f"{TEXT}schedule {{\n  place y on worker\n}}\n"
 def cluster() -> Iterator[rho.Cluster]:
     with rho.Cluster("local:2") as made:
         yield made
+
+
+def test_a_refusal_from_python_says_what_runs_in_tiles(cluster: rho.Cluster, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.ones(400_000))
+    (tmp_path / "p.rho").write_text('input x : f64[n] ← "x.npy"\noutput s ← +/x×x\n', encoding="utf-8")
+    program = rho.load(tmp_path / "p.rho", rho.Session(max_memory="2MB"))
+    for given in ({}, {"x": np.ones(400_000)}):
+        with pytest.raises(rho.Refused, match="E702") as refused:
+            program.run(**given)
+        assert "all of its inputs from files runs in tiles with `cluster=rho.Cluster(" in str(refused.value)
+    assert program.run(cluster=cluster)["s"] == 400_000
+    with pytest.raises(rho.Refused, match="E702") as refused:
+        rho.compile("{⌽⍵}", rho.Session(max_memory="2MB"))(np.ones(400_000))
+    assert "in tiles" not in str(refused.value)  # a function has no files
 
 
 def test_from_python(cluster: rho.Cluster, tmp_path: Path) -> None:
@@ -51,11 +66,11 @@ def test_from_python(cluster: rho.Cluster, tmp_path: Path) -> None:
         assert apart["y"].tobytes() == alone["y"].tobytes() and apart.printed == alone.printed
 
 
-def test_a_closed_cluster_starts_no_workers(cluster: rho.Cluster, tmp_path: Path) -> None:
-    client, program = cluster.connection.cluster.membership.client, loaded(tmp_path, TEXT)  # type: ignore[attr-defined]
-    with rho.Cluster(client) as once:
-        pass
-    once.close()
+def test_a_closed_cluster_starts_no_workers(tmp_path: Path) -> None:
+    once, program = rho.Cluster.__new__(rho.Cluster), loaded(tmp_path, TEXT)
+    once.connection = ClusterConnection("local:1")  # type: ignore[attr-defined]  # which is connected to on first use
+    for _ in range(2):
+        once.close()
     uses = (lambda: program.run(x=np.ones(3), cluster=once), lambda: once.workers, lambda: once.dashboard, once.__enter__)
     for use in uses:
         with pytest.raises(ValueError, match=r"this cluster was closed, by .*: make another with rho.Cluster"):
@@ -68,6 +83,9 @@ def test_no_cluster() -> None:
         rho.Cluster("nowhere")
     with pytest.raises(ValueError, match="restarts"):
         rho.Cluster("local:2", restarts=-1)
+    with pytest.raises(rho.RunFailed, match="E710") as failed:
+        rho.Cluster("no/such.json")
+    assert "┌" not in str(failed.value)  # it belongs to no text
     for count in ("0", "00", "99999"):
         with pytest.raises(ValueError, match=f"local:{count} is not possible: from 1 to 9999 workers"):
             rho.Cluster(f"local:{count}")
@@ -76,7 +94,7 @@ def test_no_cluster() -> None:
 def test_a_script_without_a_guard_is_told_of_it(tmp_path: Path) -> None:
     (tmp_path / "bare.py").write_text("import rho\nrho.Cluster('local:1')\n", encoding="utf-8")
     ran = subprocess.run([sys.executable, "bare.py"], cwd=tmp_path, capture_output=True, text=True, timeout=WATCHDOG)
-    assert ran.returncode and 'under `if __name__ == "__main__":`' in ran.stderr.splitlines()[-2]
+    assert ran.returncode and 'under `if __name__ == "__main__":`' in ran.stderr.splitlines()[-1]
 
 
 def test_by_commands_with_tls(project: Path) -> None:

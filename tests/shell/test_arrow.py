@@ -99,7 +99,7 @@ def test_a_missing_item_without_a_clause_names_the_input(tmp_path: Path) -> None
     with pytest.raises(rho.RunFailed) as caught:
         rho.load(tmp_path / "p.rho").run(price=pa.array([1.0, None, None]))
     (found,) = caught.value.diagnostics
-    assert (found.code, found.message) == ("E705", "`the input price` has 2 missing items, the first at 1")
+    assert (found.code, found.message) == ("E705", "the input price has 2 missing items, the first at 1")
 
 
 class _Export:
