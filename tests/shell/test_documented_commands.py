@@ -66,3 +66,12 @@ def test_commands_in_the_text_exist(verb: str, rho) -> None:  # type: ignore[no-
         if command.split()[1] == verb:
             unknown = set(OPTION.findall(re.sub(r"'[^']*'", "", command))) - known
             assert not unknown, f"{name}: `{command}` has {unknown}"
+
+
+def test_the_plan_of_the_readme_is_an_excerpt_of_what_is_printed() -> None:
+    excerpt = re.search(r"^```text\n(plan/.*?)^```", PAGES[0].read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    assert excerpt is not None
+    command = [sys.executable, "-m", "rho", "plan", "examples/sunspots.rho"]
+    printed = iter(subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout.splitlines())
+    for line in excerpt[1].splitlines():
+        assert line.strip() == "…" or line in printed, line  # an iterator: each after the last
