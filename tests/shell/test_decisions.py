@@ -103,9 +103,7 @@ def test_names_and_lines_of_a_library_are_not_shown_as_those_of_the_program(tmp_
             assert number is None or int(number[1]) <= len(lines), (lines, text)
 
 
-def test_a_rewriting_in_a_library_names_its_file(rho: Rho, tmp_path: Path) -> None:
+def test_a_rewriting_in_a_library_names_the_line_of_the_call(rho: Rho, tmp_path: Path) -> None:
     text = "use stats\ninput x : f64[1000]\n\noutput m ← stats.median x\n"
     [line] = [line for line in plan(rho, tmp_path, text) if line.startswith("rewritten")]
-    library = (DOCUMENT.parents[1] / "stdlib" / "stats.rho").read_text(encoding="utf-8").split("\n")
-    number = next(i for i, written in enumerate(library, 1) if "⍵[⍋⍵]" in written)
-    assert line.startswith(f"rewritten  stats.rho line {number}: ")
+    assert line.startswith("rewritten  line 4: ")

@@ -69,3 +69,17 @@ def test_groups_of_rows_of_text_that_a_join_gives() -> None:
 def test_a_call_that_fails_shows_no_text_of_the_library() -> None:
     result = Session().check(Source("<test>", "use stats\ninput x : f64[n]\nstats.median¨x\n1 stats.quantile 'a'"))
     assert result.diagnostics and all(one.span.file == "<test>" for one in result.diagnostics)
+
+
+@pytest.mark.parametrize(("program", "code", "at", "says"), [
+    ("use optim\n(0.1 ⋄ 200) optim.descent {+/(⍵-1 2)*2} 0 0.", "E008", "(0.1 ⋄ 200) optim.descent", "needs a function"),
+    ("use text\n'a' text.search 'a' 'b'", "E131", "text.search", "`text.search` needs cells of rank 1"),
+    ("use text\n1 2 text.search 'a'", "E300", "text.search", "this argument of `text.search` is declared char"),
+    ("use text\ntext.search 'a'", "E133", "text.search", "write it before the function: `a text.search x`"),
+    ("use optim\nf ← {+/⍵*2}\nf optim.descent 0 0.", "E133", "f optim.descent", "`a f optim.descent x`"),
+    ("use random\n1 random.normal 2 3⍴0", "E401", "random.normal", "normal : i64 → (n) → f64[n]"),
+])  # fmt: skip
+def test_a_wrong_call_of_the_library_is_told_in_terms_of_the_call(program: str, code: str, at: str, says: str) -> None:
+    errors = [one for one in Session().check(Source("<test>", program)).diagnostics if one.is_error]
+    assert [(one.code, program[one.span.start : one.span.end]) for one in errors] == [(code, at)]
+    assert says in "\n".join([errors[0].message, *errors[0].notes]) and "classes_of" not in errors[0].message

@@ -296,9 +296,10 @@ def _element(x: Operand, frame: Sequence[Size]) -> Element:
 
 
 def lift(
-    ctx: Context, args: Sequence[Operand], cell_ranks: Sequence[int], body: Callable[[Sequence[Operand]], Value], span: Span
-) -> Value:
-    """`body` on every tuple of cells; `cell_ranks` are already clipped to the arguments' ranks."""
+    ctx: Context, args: Sequence[Operand], cell_ranks: Sequence[int], body: Callable[[Sequence[Operand]], Value], span: Span,
+    notes: tuple[str, ...] = (),
+) -> Value:  # fmt: skip
+    """`body` on every tuple of cells; `cell_ranks` are already clipped to the arguments' ranks.  `notes` are those of E401."""
     builder = ctx.builder
     frames = [x.type.rank - r for x, r in zip(args, cell_ranks, strict=True)]
     if not any(frames):
@@ -328,7 +329,7 @@ def lift(
                 Code.E401,
                 f"each cell would get its own length {irregular[0]}, but an array has one length along each axis",
                 span,
-                notes=("keep the length fixed inside the function: mask with `¿` or reduce there",),
+                notes=(*notes, "keep the length fixed inside the function: mask with `¿` or reduce there"),
             )
     types = [ArrayType(outside(x.type.element, local), frame + x.type.shape) for x in results]
     values = tuple([args[i].value for i in framed])

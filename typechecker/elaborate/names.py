@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypeAlias, assert_never
 
 from ...lang.bind.functions import bind_operator
+from ...lang.bind.names import LIBRARY_PREFIX
 from ...lang.diagnostics.model import Code, Label
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
@@ -75,10 +76,20 @@ def _entry(ctx: Context, node: _Name | _Member, frame: Frame) -> Entry | None:
         "this function needs a left argument: it uses `⍺` but is called with one argument",
         node.span,
         labels=() if frame.call_span is None else (Label(frame.call_span, "called here"),),
-        notes=("give it a default with `⍺←…` as a statement of the function",),
+        notes=(_missing_left(ctx, node.span, frame.call_span),),
     )
     frame.bind(Argument.LEFT, poison)
     return poison
+
+
+def _missing_left(ctx: Context, mention: Span, call: Span | None) -> str:
+    """How a call gives the left argument that a function mentions."""
+    text = "" if call is None else ctx.builder.source_names.text(call)
+    if text.endswith("∂") and not text.startswith("∆"):
+        return "the left of `f∂` is the cotangent of the result: give `f` its left argument inside, as in `{a f ⍵}∂ x`"
+    if ctx.builder.sink.outside(mention) is not mention:
+        return f"write it before the function: `a {ctx.builder.source_names.text(ctx.builder.sink.outside(mention))} x`"
+    return "call it with two arguments, or give `⍺` a default with `⍺←…` as a statement of the function"
 
 
 def _unusable(ctx: Context, node: _Name | _Member, entry: Entry | None) -> Operand:
@@ -217,8 +228,13 @@ def derive(
         operands = [_operand_of(ctx, signed, at, x, span) for at, x in enumerate(operands)]
     classes = [NameClass.FUNCTION if isinstance(x, FunctionValue) else NameClass.ARRAY for x in operands]
     dfn, problems = bind_operator(applied.node, classes[0], classes[1] if expected == 2 else None)
-    for problem in problems:
-        ctx.builder.report(problem)
+    if any(problem.span.file.startswith(LIBRARY_PREFIX) for problem in problems):
+        wanted, given = ("a function", "an array") if NameClass.ARRAY in classes else ("an array", "a function")
+        message = f"`{name}` needs {wanted} as its operand, but this is {given}"
+        ctx.error(Code.E008, message, span, notes=(f"the operand is left of the operator: `f {name}`",) if expected == 1 else ())
+    else:
+        for problem in problems:
+            ctx.builder.report(problem)
     if dfn is None:
         return BrokenFunction(span)
     closure = applied.closure.inner()

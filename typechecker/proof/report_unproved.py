@@ -47,8 +47,9 @@ def clause_site(
 
 
 def suggest_clause(fact: SizeFact, premises: Sequence[SizeFact], sites: Sequence[ClauseSite]) -> tuple[Fix, ...]:
-    """The fix of the first declaration that can state a fact; of two widths of texts, one name for both."""
-    same = _one_width(fact, premises, [site.width for site in sites if site.width is not None])
+    """The fix of the first declaration that can state a fact; of two widths of texts, one name for both, and of one, padding."""
+    widths = [site.width for site in sites if site.width is not None]
+    same = _one_width(fact, premises, widths) or _padding(fact, frozenset([size for size, _ in widths]))
     if same is not None:
         return (same,)
     clauses = (clause_fix(fact, premises, site) for site in sites)
@@ -71,6 +72,19 @@ def _one_width(fact: SizeFact, premises: Sequence[SizeFact], widths: Sequence[tu
     stated = any(other in (premise.left.variables() | premise.right.variables()) for premise in premises)
     edits = () if stated else tuple([Edit(span, str(first)) for size, span in widths if size == other])
     return Fix(f"name the width `{first}` instead of `{other}`: texts whose widths have one name are padded alike", edits)
+
+
+def _padding(fact: SizeFact, widths: frozenset[SizeVariable]) -> Fix | None:
+    """The advice for a fact that the width of texts is another size: the data decide the width, and no `where` may state it."""
+    if fact.relation is not Relation.EQUAL:
+        return None
+    for width in sorted(widths & (fact.left.variables() | fact.right.variables()), key=lambda v: v.id):
+        if variable(width) in (fact.left, fact.right):
+            other = fact.right if fact.left == variable(width) else fact.left
+            common = show(other) if width in other.variables() else f"{width}⌈{operand(other)}"
+            advice = f"pad the texts of both sides to one width, such as `({common})↑⍤1 ⊢ x`"
+            return Fix(f"{advice}: the longest text sets `{width}`", ())
+    return None
 
 
 def clause_fix(fact: SizeFact, premises: Sequence[SizeFact], site: ClauseSite) -> Fix | None:

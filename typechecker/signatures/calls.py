@@ -107,9 +107,9 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
         expected, got = (1, 2) if signature.left is None else (2, 1)
         return ctx.error(
             Code.E130,
-            f"`{function.name}` takes {expected} argument{'s' * (expected > 1)}, got {got}",
+            f"`{_called(ctx, function, span)}` takes {expected} argument{'s' * (expected > 1)}, got {got}",
             span,
-            notes=(f"{function.name} : {show_signature(signature)}",),
+            notes=_signature_note(ctx, function, span),
         )
     wanted_by = parameters(signature)
     arguments = [v for v in (left, right) if v is not None]
@@ -122,10 +122,10 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
         if value.type.rank < rank:
             return ctx.error(
                 Code.E131,
-                f"`{function.name}` needs cells of rank {rank} here, but this argument has rank {value.type.rank}",
+                f"`{_called(ctx, function, span)}` needs cells of rank {rank} here, but this argument has rank {value.type.rank}",
                 span,
                 label=show_type(value.type),
-                notes=(f"{function.name} : {show_signature(signature)}",),
+                notes=_signature_note(ctx, function, span),
             )
         arrays.append(value)
         ranks.append(rank)
@@ -138,7 +138,21 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
             args.append(rest.pop(0) if lifted else value)
         return _call_cells(ctx, function, wanted_by, args, span)
 
-    return lift(ctx, arrays, ranks, lambda cells: body(list(cells)), span)
+    mapped = any(value.type.rank > rank for value, rank in zip(arrays, ranks, strict=True))
+    notes = _signature_note(ctx, function, span) if mapped else ()
+    return lift(ctx, arrays, ranks, lambda cells: body(list(cells)), span, notes)
+
+
+def _called(ctx: Context, function: SignedFunction, span: Span) -> str:
+    """The name of the function that the program calls: where a function of the library calls this one, that of the library's."""
+    call = ctx.builder.sink.outside(span)
+    return function.name if call is span else ctx.builder.source_names.text(call) or function.name
+
+
+def _signature_note(ctx: Context, function: SignedFunction, span: Span) -> tuple[str, ...]:
+    """The signature of a function that the program calls; nothing for one inside the library."""
+    inside = ctx.builder.sink.outside(span) is not span
+    return () if inside else (f"{function.name} : {show_signature(function.signature)}",)
 
 
 def _is_unbounded(
@@ -148,9 +162,10 @@ def _is_unbounded(
     for array in (array for parameter in wanted_by for array in arrays(parameter.type)):
         for part in array.element.args if array.element.name == "idx" else ():
             if isinstance(part, SizeName) and bindings.size(part.name) is None:
-                message = f"`{function.name}` takes positions below a bound {part.name}, and nothing bounds this argument"
+                name = _called(ctx, function, span)
+                message = f"`{name}` takes positions below a bound {part.name}, and nothing bounds this argument"
                 notes = ("limit it, `0⌈9⌊x` is below 10, or number what is in it: `(keys code) ← set.classes x`",)
-                ctx.error(Code.E122, message, span, notes=(f"{function.name} : {show_signature(function.signature)}", *notes))
+                ctx.error(Code.E122, message, span, notes=(*_signature_note(ctx, function, span), *notes))
                 return True
     return False
 
@@ -168,7 +183,7 @@ def _call_cells(
     bindings = Bindings(function.params) if function.outer is None else function.outer.of_operand()
     pairs = list(zip(wanted_by, args, strict=True))
     for parameter, value in sorted(pairs, key=lambda pair: not is_given(pair[0].type)):
-        if not bind(ctx, parameter.type, value, bindings, function.name, span):
+        if not bind(ctx, parameter.type, value, bindings, _called(ctx, function, span), span):
             return ctx.builder.poison(span)
     bind_caps(bindings)
     for parameter, value in zip(wanted_by, args, strict=True):
@@ -426,8 +441,8 @@ def _converted(
 
     The declared types are formed as if the `where` held, which is required next (`_facts`).
     """
-    notes = (f"{function.name} : {show_signature(function.signature)}",)
-    what = f"this argument of `{function.name}`"
+    notes = _signature_note(ctx, function, span)
+    what = f"this argument of `{_called(ctx, function, span)}`"
 
     def convert(node: TypeExpression, value: Value) -> Value:
         if isinstance(node, TupleTypeExpression):
