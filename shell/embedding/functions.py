@@ -216,11 +216,12 @@ class Function(Generic[R]):
     def __call__(self, *arguments: object, out: object = None) -> R:
         try:
             if out is not None:
-                require_writable({f"out[{n}]": one for n, one in enumerate(out)} if isinstance(out, tuple) else {"out": out})
+                written: R = self._written(arguments, out)
+                return written
             result: R = self._latest(*arguments)
             if result is NOT_APPLICABLE:
                 result = self._call(arguments)
-            return result if out is None else self._copied(result, out)
+            return result
         except RhoError as error:
             rejected = self._rejection(arguments) if isinstance(error, RunFailed) and any(self._patterns.values()) else None
             shown = rejected or _in_caller_text(error, self._caller_text, self._sources)
@@ -248,8 +249,12 @@ class Function(Generic[R]):
         self._latest = never_applicable if has_units else ready.links.latest
         return result
 
-    def _copied(self, result: Any, out: object) -> Any:
+    def _written(self, arguments: tuple[object, ...], out: object) -> Any:
         """The array of `out` with the result, or its tuple with the results."""
+        require_writable({f"out[{n}]": one for n, one in enumerate(out)} if isinstance(out, tuple) else {"out": out})
+        result = self._latest(*arguments)
+        if result is NOT_APPLICABLE:
+            result = self._call(arguments)
         if not isinstance(result, tuple):
             if isinstance(out, tuple):
                 raise TypeError("out is a NumPy array for the result, not tuple")

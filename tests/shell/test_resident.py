@@ -190,7 +190,7 @@ def test_an_array_that_does_not_fit_is_not_written(tmp_path: Path, target: Any, 
     with pytest.raises(TypeError, match="out is arrays by the names of outputs, of s, w2"):
         program(tmp_path).run(w=np.ones(3), g=np.ones(3), out=target)
     with pytest.raises(TypeError, match="out is a tuple of 2 arrays"):
-        rho.compile("{(⍵ ⋄ ⍵)}")(np.ones(3), out=target)
+        rho.compile("{(⍵ ⋄ ⍵)}")(np.ones(3), out=np.zeros(3))
 
 
 def test_a_failing_run_leaves_the_array_as_it_is() -> None:
