@@ -189,10 +189,12 @@ _VALUES: dict[str, Page] = {
         "2*100.0",
     ),
     Code.E340: Page(
-        "Patterns are those of RE2: characters, `.`, classes `[a-z]` `[^,]` `\\d` `\\w` `\\s`, groups `(…)`, choices `a|b`, "
-        "repetition `* + ? {2,5}` (`*?` prefers few), `^ $ \\b \\B`, and `(?i)` first to ignore case. A pattern becomes an "
-        "automaton before the program runs, so that searching ends after one step a character: nothing refers back to a group or "
-        "asks for text ahead, and the numbers of positions and states are limited.",
+        "Patterns are a subset of RE2's: characters, `.`, classes `[a-z]` `[^,]` `\\d` `\\w` `\\s` (`\\D` `\\W` `\\S`: not), "
+        "groups `(…)` `(?:…)` `(?P<name>…)`, choices `a|b`, repetition `* + ? {2,5}` (`*?` prefers few), `^ $ \\A \\z \\b \\B`, "
+        "`\\t` `\\n` `\\x41`, and flags first: `(?i)` ignores case, with `(?s)` `.` is a line end, too. There are no named "
+        "classes (`[[:digit:]]`, `\\pL`), flags of a part (`(?i:a)`), lines (`(?m)`) and quotes (`\\Q…\\E`). A pattern becomes "
+        "an automaton before the program runs, so that searching ends after one step a character: nothing refers back to a group "
+        "or asks for text ahead, and the numbers of positions and states are limited.",
         "use text\n'a1 b' text.search '(\\w)\\1'",
         "use text\n'a1 b' text.search '\\w\\d'",
     ),

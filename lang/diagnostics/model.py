@@ -112,7 +112,7 @@ class Code(StrEnum):
     E305 = "E305", "a tuple where an array is needed", ("E105", "E300")
     E310 = "E310", "an index is out of range", ("W310",)
     E330 = "E330", "a known result does not fit its type", ("E302", "W330")
-    E340 = "E340", "this pattern is not a regular expression", ()
+    E340 = "E340", "this pattern is not one of the regular expressions that can be searched for", ()
     # ---- sizes known only at run time
     E401 = "E401", "each cell would get its own length", ("E140", "E402")
     E402 = "E402", "the state of a loop changes shape", ("E401", "E601")

@@ -718,9 +718,9 @@ LIBRARY: tuple[Primitive, ...] = (
     )),
     Primitive("⎕regex", ("regex",), None, GlyphRole.FUNCTION, PrimitiveUse(
         "automaton of a regular expression",
-        "The automaton of a pattern (RE2's language) that is known before the program runs, as constants for `text.search` and "
-        "`text.spans`: first code points of the classes of characters, the table of states, kinds of classes, the classes that "
-        "each position reads, and the positions that may follow, preferred ones first.",
+        "The automaton of a pattern (a subset of RE2's language: E340) that is known before the program runs, as constants "
+        "for `text.search` and `text.spans`: first code points of the classes of characters, the table of states, kinds of "
+        "classes, the classes that each position reads, and the positions that may follow, preferred ones first.",
         (None,), (("{(cuts states kinds reads orders) ← ⎕regex ⍵ ⋄ ⍴states} 'ab*c'", "6 6"),),
         type="⎕regex char[n] : (i64[c] ⋄ idx<k>[k d] ⋄ idx<3>[d] ⋄ bool[p d] ⋄ idx<p+2>[e p+1 q])",
         traits=traits(Trait.STATIC_RIGHT),

@@ -74,6 +74,7 @@ def test_a_call_that_fails_shows_no_text_of_the_library() -> None:
 @pytest.mark.parametrize(("program", "code", "at", "says"), [
     ("use optim\n(0.1 ⋄ 200) optim.descent {+/(⍵-1 2)*2} 0 0.", "E008", "(0.1 ⋄ 200) optim.descent", "needs a function"),
     ("use text\n'a' text.search 'a' 'b'", "E131", "text.search", "`text.search` needs cells of rank 1"),
+    ("use text\n'ab' text.equals 'a'", "E131", "text.equals", "`,'a'` is a text of it"),
     ("use text\n1 2 text.search 'a'", "E300", "text.search", "this argument of `text.search` is declared char"),
     ("use text\ntext.search 'a'", "E133", "text.search", "write it before the function: `a text.search x`"),
     ("use optim\nf ← {+/⍵*2}\nf optim.descent 0 0.", "E133", "f optim.descent", "`a f optim.descent x`"),

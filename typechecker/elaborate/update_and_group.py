@@ -111,6 +111,10 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
 
 _START: Final = {"⌈": "¯∞", "⌊": "∞"}
 """The neutral elements, as suggested in messages."""
+_BINS: Final = (
+    "number the classes of the keys first: `(keys code) ← set.classes x ⋄ (≢keys)+⌸(code ⋄ values)`; "
+    "with 1 for the values it counts"
+)
 _ANY_FUNCTION: Final = (
     "with another function `f`, of indices `i` and values `v`, write a loop: `{s ← ⍵ ⋄ s[i[⍺]] ← s[i[⍺]] f v[⍺] ⋄ s}⍣(⍳≢v) ⊢ k⍴0`"
 )
@@ -121,7 +125,7 @@ def group_by_key(ctx: Context, derived: DerivedFunction, left: Value | None, rig
     function = as_primitive(as_function(ctx, derived.operands[0], "⌸", derived.span))
     if left is None:
         return ctx.error(Code.E133, "`f⌸` needs the number of bins on its left: `k f⌸ (idx ⋄ values)`", span,
-                         notes=("to count how often each item of x occurs write `+/(∪x)∘.=x`",))  # fmt: skip
+                         notes=(_BINS,))  # fmt: skip
     bins = _count_of_bins(ctx, left, span)
     if bins is None:
         return ctx.builder.poison(span)

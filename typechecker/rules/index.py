@@ -194,7 +194,11 @@ def _out_of_range(b: Builder, index: Operand, bad: Size, size: Size, span: Span)
     """Report E310."""
     origin = b.index_origin
     valid_positions = f"positions {origin}..{_shown(b, size - 1)} exist" if size != ZERO else "it has no cells"
-    b.error(Code.E310, f"index {_shown(b, bad)} is out of range: {valid_positions}", span, labels=(label(b, index),))
+    notes: tuple[str, ...] = ()
+    if (written := (bad + origin).constant) is not None and written < 0 and b.at_most(number(-written), size) is not False:
+        last = show_number(-written - 1 + origin)
+        notes = (f"positions count from the start; `{last}⌷⊖x` counts from the end (`⌽x` reverses the last axis)",)
+    b.error(Code.E310, f"index {_shown(b, bad)} is out of range: {valid_positions}", span, labels=(label(b, index),), notes=notes)
     return None
 
 

@@ -391,7 +391,7 @@ def regular_expression(b: Builder, x: Operand, axis: Operand | None, span: Span)
     except PatternError as error:
         before, behind = pattern[: error.offset], pattern[error.offset :]
         where = (f"it is read up to `{before}`, and stops at `{behind}`",) if before and behind else ()
-        return b.error(Code.E340, f"this is not a regular expression: {error}", span, labels=(label(b, x),), notes=where)
+        return b.error(Code.E340, f"this pattern cannot be searched for: {error}", span, labels=(label(b, x),), notes=where)
     count = number(len(result.states))
     classes, positions, contexts = len(result.kinds), len(result.members), len(result.orders)
     depth = len(result.orders[0][0])

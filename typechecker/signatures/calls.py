@@ -120,12 +120,14 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
         if not isinstance(value, Operand) or rank is None:
             continue
         if value.type.rank < rank:
+            character = value.type.element.kind is Kind.CHAR and (value.type.rank, rank) == (0, 1)
+            cure = ("one character in quotes is a scalar: `,'a'` is a text of it",) if character else ()
             return ctx.error(
                 Code.E131,
                 f"`{_called(ctx, function, span)}` needs cells of rank {rank} here, but this argument has rank {value.type.rank}",
                 span,
                 label=show_type(value.type),
-                notes=_signature_note(ctx, function, span),
+                notes=(*_signature_note(ctx, function, span), *cure),
             )
         arrays.append(value)
         ranks.append(rank)
