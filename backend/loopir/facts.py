@@ -7,7 +7,7 @@ is opaque.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from functools import partial
 from math import gcd, prod
 from typing import Final, TypeAlias
@@ -17,7 +17,19 @@ from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size
 from ...typechecker.sizes.size import upper_bound
 from ..graph import traverse
-from ..graph.phases import ApplyNode, AxisKind, Fold, LibraryPhase, Loop, Map, Phase as AnyPhase, Structured, ValueId
+from ..graph.phases import (
+    ApplyNode,
+    AxisKind,
+    Branch,
+    Fold,
+    LibraryPhase,
+    Loop,
+    Map,
+    Phase as AnyPhase,
+    Structured,
+    SubGraph,
+    ValueId,
+)
 from ..scalar.function_table import TRANSCENDENTAL
 from .ir import (
     ONE,
@@ -459,7 +471,6 @@ def facts_of(program: LoopProgram, definitions: Definitions | None = None) -> Fa
     return Facts(definitions or Definitions(program)).with_facts([*program.facts, *lengths])
 
 
-
 def statements_with_facts(body: tuple[Statement, ...], facts: Facts) -> Iterator[tuple[Statement, Facts]]:
     """Every statement of a block, outer ones first, with the facts that hold before it (its mask is not assumed)."""
     for statement in body:
@@ -472,6 +483,113 @@ def statements_with_facts(body: tuple[Statement, ...], facts: Facts) -> Iterator
                 yield from statements_with_facts(statement.otherwise, facts.assuming(statement.condition, False))
             case For():
                 yield from statements_with_facts(statement.body, facts.in_iteration(statement))
+
+
+# ----------------------------------------------------------------------------------------------- updates in place
+#
+# Note [In place].  The new value of a component of the state may overwrite the old one if nothing reads the old one later, and if
+# the phase that writes it reads each old item before that item is written: an update of some items, an element-wise phase that
+# reads the old value at the same point only, an inner loop or branch of which the same holds.  Otherwise the component has two
+# buffers, which alternate.
+
+DEFERRED_OPS: Final = frozenset({"rotate", "join"})
+"""Ops that may be deferred: readers take the items from their operands; index-set splitting removes the selection."""
+
+
+def in_place_chain(block: SubGraph, old: ValueId, new: ValueId) -> tuple[ValueId, ...] | None:
+    """The chain of values from the result `new` of a block back to `old` that may all share `old`'s memory; None if `new` cannot
+    be computed in place.  See Note [In place]."""
+    producers = {value: (at_, phase) for at_, phase in enumerate(block.phases) for value in traverse.results(phase)}
+    chain: list[ValueId] = []
+    moved: set[ValueId] = set()
+    for phase in block.phases:
+        if isinstance(phase, LibraryPhase) and phase.op in DEFERRED_OPS and not moved.union((old,)).isdisjoint(phase.args):
+            moved.add(phase.results[0])
+    value = new
+    while value != old:
+        if value not in producers or value in chain:
+            return None
+        chain.append(value)
+        position, phase = producers[value]
+        source = _overwritable_operand(phase, value, old, moved)
+        if source is None:
+            return None
+        later = [v for following in block.phases[position + 1 :] for v in traverse.uses(following)]
+        if source in later or (source in block.results and source != new):
+            return None
+        value = source
+    return tuple(chain)
+
+
+def _overwritable_operand(phase: AnyPhase, value: ValueId, old: ValueId, moved: set[ValueId]) -> ValueId | None:
+    """The operand that a phase may overwrite with `value`; None if there is none.
+
+    `moved`: deferred rotations and joins of the operand; a phase that reads one reads the operand at other points."""
+    match phase:
+        case LibraryPhase():
+            return phase.args[0] if phase.op == "update" and phase.args[0] not in phase.args[1:] else None
+        case Structured():
+            if any(axis.kind is AxisKind.REDUCE for axis in phase.axes):
+                return None
+            if moved & set(traverse.operands(phase)):
+                return None
+            reads = [read for read in phase.reads if read.value == old]
+            return old if reads and all(not read.projection.stages for read in reads) else None
+        case Loop():
+            position = phase.results.index(value)
+            source = phase.initial[position]
+            inside = [v for graph in traverse.subgraphs(phase) for v in _free(graph)]
+            return None if phase.keep or source in inside or phase.initial.count(source) > 1 else source
+        case Branch():
+            position = phase.results.index(value)
+            for arm in (phase.then, phase.otherwise):
+                if in_place_chain(arm, old, arm.results[position]) is None:
+                    return None
+            return old
+        case _:
+            return None
+
+
+def _free(graph: SubGraph) -> Iterable[ValueId]:
+    for phase in graph.phases:
+        yield from traverse.uses(phase)
+    yield from graph.results
+
+
+def in_place_chains(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...] | None]:
+    """By component of a loop's state: its in-place chain, or None if it needs two buffers."""
+    chains: list[tuple[ValueId, ...] | None] = []
+    for position, (old, new) in enumerate(zip(body.params, body.results, strict=True)):
+        chain = in_place_chain(body, old, new)
+        seen = until is not None and until.params[len(body.params) + position] in set(_free(until))
+        chains.append(None if seen or body.results.count(new) > 1 else chain)
+    return chains
+
+
+def overwriting_results(phase: AnyPhase) -> set[ValueId]:
+    """The results in the iterations of a phase's loops that overwrite an operand in a region, where Python copies it."""
+    values: set[ValueId] = set()
+    if (isinstance(phase, Loop) and not phase.keep) or (isinstance(phase, Fold) and not phase.scan):
+        state = phase.state if isinstance(phase, Loop) else phase.body.params[len(phase.args) :]
+        body = SubGraph(state, phase.body.phases, phase.body.results)
+        for old, chain in zip(state, in_place_chains(body, phase.until if isinstance(phase, Loop) else None), strict=True):
+            values |= _chained(body, old, chain or ())
+    for graph in traverse.subgraphs(phase):
+        for inner in graph.phases:
+            values |= overwriting_results(inner)
+    return values
+
+
+def _chained(block: SubGraph, old: ValueId, chain: Sequence[ValueId]) -> set[ValueId]:
+    """The values of an in-place chain, and of its continuations in the arms of branches."""
+    values = set(chain)
+    for phase in block.phases:
+        if not isinstance(phase, Branch):
+            continue
+        for position in [position for position, result in enumerate(phase.results) if result in chain]:
+            for arm in (phase.then, phase.otherwise):
+                values |= _chained(arm, old, in_place_chain(arm, old, arm.results[position]) or ())
+    return values
 
 
 # ------------------------------------------------------------------------------------------ cost of an iteration
@@ -499,7 +617,8 @@ _POINTS_PER_COPIED_ITEM: Final = 8
 @dataclass(frozen=True, slots=True)
 class IterationEstimate:
     """Estimates for one iteration: the number of its phases, the points of all their nests, the points outside inner loops, the
-    items of the states of inner loops, the scalar functions evaluated, and the points of nests that reduce."""
+    items of the states of inner loops, the scalar functions evaluated, the points of nests that reduce, and the items that Python
+    copies where a region overwrites."""
 
     phases: int
     points: int
@@ -507,11 +626,12 @@ class IterationEstimate:
     state: int
     functions: int
     reduced: int = 0
+    copied: int = 0
 
     @property
     def phasewise_nanoseconds(self) -> float:
         """Rough time if Python runs each phase by itself."""
-        return _PHASE_NANOSECONDS * self.phases + _FUNCTION_NANOSECONDS * self.functions
+        return _PHASE_NANOSECONDS * self.phases + _FUNCTION_NANOSECONDS * (self.functions + self.copied)
 
     def is_for_region(self, *, calls: bool, in_tiles: Callable[[], bool]) -> bool:
         """Is one compiled region faster than running each phase on all threads?
@@ -523,17 +643,18 @@ class IterationEstimate:
 
 
 def estimate_iteration(phase: Phase, types: Types) -> IterationEstimate:
-    body = [p for graph in traverse.subgraphs(phase) for p in graph.phases]
-    outside = 1 + sum(_points_of(p, types, _unit_weight) for p in body if not isinstance(p, Phase))
-    states = sum(prod(map(_upper_bound, types[value].shape)) for p in body if isinstance(p, Loop) for value in p.initial)
-    points, functions = _points(phase, types, _unit_weight), _points(phase, types, _function_weight)
-    reduced = _points(phase, types, partial(_reduction_weight, types)) - 1
-    return IterationEstimate(_phases(phase), points, outside, states, functions, reduced)
+    body, inside = [p for graph in traverse.subgraphs(phase) for p in graph.phases], overwriting_results(phase)
+    outside = 1 + sum(_points_of(p, types, inside, _unit_weight) for p in body if not isinstance(p, Phase))
+    states = sum(_items(value, types) for p in body if isinstance(p, Loop) for value in p.initial)
+    points, functions = _points(phase, types, inside, _unit_weight), _points(phase, types, inside, _function_weight)
+    reduced = _points(phase, types, inside, partial(_reduction_weight, types)) - 1
+    copied = _points(phase, types, set(), _function_weight) - functions
+    return IterationEstimate(_phases(phase), points, outside, states, functions, reduced, copied)
 
 
 def trips_and_points(phase: Phase, types: Types) -> tuple[int, int]:
     """An upper bound of the number of iterations, and the points of one."""
-    return _trips(phase, types), _points(phase, types, _unit_weight)
+    return _trips(phase, types), _points(phase, types, overwriting_results(phase), _unit_weight)
 
 
 def numpy_nanoseconds(phase: AnyPhase, types: Types) -> float:
@@ -548,9 +669,11 @@ def _phases(phase: Phase) -> int:
     return sum(1 for graph in traverse.subgraphs(phase) for _ in traverse.all_phases(graph))
 
 
-def _points(phase: Phase, types: Types, weight: Callable[[AnyPhase], int]) -> int:
-    """The points of all nests of an iteration, each multiplied by the weight of its phase."""
-    return 1 + sum(_points_of(inner, types, weight) for graph in traverse.subgraphs(phase) for inner in graph.phases)
+def _points(phase: Phase, types: Types, overwriting: AbstractSet[ValueId], weight: Callable[[AnyPhase], int]) -> int:
+    """The points of all nests of an iteration, each multiplied by the weight of its phase; of an update whose result is one of
+    `overwriting`, the items that it writes."""
+    body = [inner for graph in traverse.subgraphs(phase) for inner in graph.phases]
+    return 1 + sum(_points_of(inner, types, overwriting, weight) for inner in body)
 
 
 def _trips(phase: Phase, types: Types) -> int:
@@ -563,16 +686,32 @@ def _trips(phase: Phase, types: Types) -> int:
             return prod(map(_upper_bound, phase.frame))
 
 
-def _points_of(phase: AnyPhase, types: Types, weight: Callable[[AnyPhase], int]) -> int:
+def _points_of(phase: AnyPhase, types: Types, overwriting: AbstractSet[ValueId], weight: Callable[[AnyPhase], int]) -> int:
     match phase:
         case Structured():
             return prod(_upper_bound(axis.size) for axis in phase.axes) * weight(phase)
         case Loop() | Fold() | Map():
-            return _trips(phase, types) * _points(phase, types, weight)
+            return _trips(phase, types) * _points(phase, types, overwriting, weight)
+        case LibraryPhase(op="update", results=(result,)) if result in overwriting:
+            return _updated_items(phase, types) * weight(phase)
         case _:
-            sizes = [prod(map(_upper_bound, types[value].shape)) for value in traverse.results(phase)]
-            inner = sum(_points_of(p, types, weight) for graph in traverse.subgraphs(phase) for p in graph.phases)
-            return max(sizes, default=0) * weight(phase) + inner
+            sizes = [_items(value, types) for value in traverse.results(phase) if value not in overwriting]
+            body = [inner for graph in traverse.subgraphs(phase) for inner in graph.phases]
+            return max(sizes, default=0) * weight(phase) + sum(_points_of(p, types, overwriting, weight) for p in body)
+
+
+def _updated_items(phase: LibraryPhase, types: Types) -> int:
+    """An upper bound of the items that an update writes."""
+    indexed, shape = phase.attributes["indexed"], types[phase.results[0]].shape
+    assert isinstance(indexed, tuple)
+    frame = len(shape) - len(indexed)
+    lengths = [size for axis, size in enumerate(shape) if axis < frame or not indexed[axis - frame]]
+    chosen = prod(_items(index, types) for index in phase.args[1:-1])
+    return min(_items(phase.results[0], types), chosen * prod(map(_upper_bound, lengths)))
+
+
+def _items(value: ValueId, types: Types) -> int:
+    return prod(map(_upper_bound, types[value].shape))
 
 
 def _unit_weight(phase: AnyPhase) -> int:

@@ -502,13 +502,4 @@ _OPS: Final[dict[str, Callable[[LoweringScope, LibraryPhase], None]]] = {
     "contract": _contract, "runtime_size": _runtime_size, "scan": _scan,
 }  # fmt: skip
 
-DEFERRED_OPS: Final = frozenset({"rotate", "join"})
-"""Ops that may be deferred: readers take the items from their operands; index-set splitting removes the selection."""
 _MAX_DEFERRED_PIECES: Final = 3
-IN_PLACE_OPS: Final = frozenset({"update"})
-"""Ops whose first result may overwrite their first argument."""
-
-
-def overwritten_argument(phase: LibraryPhase) -> ValueId | None:
-    """The argument that the result may overwrite; None if there is none."""
-    return phase.args[0] if phase.op in IN_PLACE_OPS else None

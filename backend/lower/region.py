@@ -39,16 +39,14 @@ from ..graph.phases import (
     ValueId,
     bits_of,
 )
-from ..loopir.facts import trips_and_points
+from ..loopir.facts import DEFERRED_OPS, in_place_chain, in_place_chains, trips_and_points
 from ..loopir.ir import ONE, ZERO, Fail, Index, LoopBuilder, LoopKind, LoopProgram, Statement, ViewRole, at, plus, times
 from .body import legalize
 from .library_loops import (
-    DEFERRED_OPS,
     call_routine,
     check_guards,
     define_size,
     lower_library,
-    overwritten_argument,
     poll,
     start_of_updated_box,
 )
@@ -71,76 +69,11 @@ from .scope import (
     ValueLocation,
 )
 
+
 # ------------------------------------------------------------------------------------------------ buffer reuse
 #
 # Which phases may overwrite their operands, and which results may alias them: liveness in one block.
 #
-# Note [In place].  The new value of a component of the state may overwrite the old one if nothing reads the old one later, and if
-# the phase that writes it reads each old item before that item is written: an update of some items, an element-wise phase that
-# reads the old value at the same point only, an inner loop or branch of which the same holds.  Otherwise the component has two
-# buffers, which alternate.
-
-def in_place_chain(block: SubGraph, old: ValueId, new: ValueId) -> tuple[ValueId, ...] | None:
-    """The chain of values from the result `new` of a block back to `old` that may all share `old`'s memory; None if `new` cannot
-    be computed in place.  See Note [In place]."""
-    producers = {value: (at_, phase) for at_, phase in enumerate(block.phases) for value in traverse.results(phase)}
-    chain: list[ValueId] = []
-    moved: set[ValueId] = set()
-    for phase in block.phases:
-        if isinstance(phase, LibraryPhase) and phase.op in DEFERRED_OPS and not moved.union((old,)).isdisjoint(phase.args):
-            moved.add(phase.results[0])
-    value = new
-    while value != old:
-        if value not in producers or value in chain:
-            return None
-        chain.append(value)
-        position, phase = producers[value]
-        source = _overwritable_operand(phase, value, old, moved)
-        if source is None:
-            return None
-        later = [v for following in block.phases[position + 1 :] for v in traverse.uses(following)]
-        if source in later or (source in block.results and source != new):
-            return None
-        value = source
-    return tuple(chain)
-
-
-def _overwritable_operand(phase: Phase, value: ValueId, old: ValueId, moved: set[ValueId]) -> ValueId | None:
-    """The operand that a phase may overwrite with `value`; None if there is none.
-
-    `moved`: deferred rotations and joins of the operand; a phase that reads one reads the operand at other points."""
-    match phase:
-        case LibraryPhase():
-            source = overwritten_argument(phase)
-            return None if source is None or source in phase.args[1:] else source
-        case Structured():
-            if any(axis.kind is AxisKind.REDUCE for axis in phase.axes):
-                return None
-            if moved & set(traverse.operands(phase)):
-                return None
-            reads = [read for read in phase.reads if read.value == old]
-            return old if reads and all(not read.projection.stages for read in reads) else None
-        case Loop():
-            position = phase.results.index(value)
-            source = phase.initial[position]
-            inside = [v for graph in traverse.subgraphs(phase) for v in _free(graph)]
-            return None if phase.keep or source in inside or phase.initial.count(source) > 1 else source
-        case Branch():
-            position = phase.results.index(value)
-            for arm in (phase.then, phase.otherwise):
-                if in_place_chain(arm, old, arm.results[position]) is None:
-                    return None
-            return old
-        case _:
-            return None
-
-
-def _free(graph: SubGraph) -> Iterable[ValueId]:
-    for phase in graph.phases:
-        yield from traverse.uses(phase)
-    yield from graph.results
-
-
 def _viewed_operands(phase: Phase) -> tuple[ValueId, ...]:
     """The operands of which a phase is a view: a rotation, a join, a gather or a structured view; else none."""
     match phase:
@@ -209,16 +142,6 @@ def _is_read_in_few(block: SubGraph, value: ValueId, shape: Callable[[ValueId], 
 
 
 _NEVER: Final = 1 << 60
-
-
-def in_place_chains(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...] | None]:
-    """By component of a loop's state: its in-place chain, or None if it needs two buffers."""
-    chains: list[tuple[ValueId, ...] | None] = []
-    for position, (old, new) in enumerate(zip(body.params, body.results, strict=True)):
-        chain = in_place_chain(body, old, new)
-        seen = until is not None and until.params[len(body.params) + position] in set(_free(until))
-        chains.append(None if seen or body.results.count(new) > 1 else chain)
-    return chains
 
 
 def needs_second_buffer(body: SubGraph, old: ValueId, chain: Sequence[ValueId], scope: LoweringScope) -> bool:

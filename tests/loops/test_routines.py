@@ -14,6 +14,7 @@ import pytest
 import rho
 from rho import backend
 from rho.backend.cpu import regions, regions as ranges
+from rho.backend.graph.phases import Loop
 from rho.backend.jit import tiering
 from rho.backend.jit.compiler import LruCache
 from rho.backend.library import operation_table
@@ -186,7 +187,7 @@ def test_a_triangle_is_one_region_at_every_size(name: str) -> None:
         graph = backend.bind_shapes(core, {"A": (size, size)}, {}).graph
         ((_, region),) = lowered_loops(graph)
         assert isinstance(region, Region), region
-        assert bool(region.routines) == (size >= 400), "interrupts are heard inside where an iteration is long"
+        assert bool(region.routines) == (size >= 4000), "interrupts are heard inside where an iteration is long"
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.complex128])
@@ -257,3 +258,43 @@ def test_settled_maps_of_loops_enter_no_python(monkeypatch: pytest.MonkeyPatch) 
     values = {function(x).tobytes() for _ in range(9)}
     monkeypatch.setattr(regions.RegionRun, "run", None)
     assert {function(x).tobytes()} == values
+
+
+UPDATED = {
+    "two arrays": "{(u v)←{(u v)←⍵ ⋄ u[⍺]←v[0]+⍺ ⋄ v[⍺]←u[⍺]×0.5 ⋄ (u ⋄ v)}⍣(⍳≢⍵)⊢(⍵ ⋄ ⍵) ⋄ u+v}",
+    "four updates": "{{u←⍵ ⋄ u[0]←u[⍺] ⋄ u[1]←u[⍺] ⋄ u[2]←u[⍺]+1 ⋄ u[⍺]←u[0] ⋄ u}⍣(⍳≢⍵)⊢⍵}",
+    "in an arm": "{{x←⍵ ⋄ x[⍺]>0.5 : {⍵[3]←0.25 ⋄ ⍵} x ⋄ x[⍺]←x[0]+1 ⋄ x}⍣(⍳≢⍵)⊢⍵}",
+    "a row": "{{x←⍵ ⋄ x[⍺;]←x[0;]+⍺ ⋄ x}⍣(⍳≢⍵)⊢⍵∘.+⍳2}",
+    "some items": "{{x←⍵ ⋄ x[0 1 2]←x[⍺]+⍺ ⋄ x}⍣(⍳≢⍵)⊢⍵}",
+}
+COPIED = "{y←⍵ ⋄ {u←y ⋄ u[⍺]←⍵ ⋄ u[⍺]+u[0]}⍣(⍳≢⍵)⊢0.0}"
+
+
+@pytest.mark.parametrize("text", UPDATED.values(), ids=UPDATED)
+def test_updates_in_place_are_one_region_at_every_size(text: str) -> None:
+    """An update writes a few items and is no reason to run phase by phase, which would copy the array each time."""
+    for size in (100, 10_000_000, 400_000_000):
+        core = checked(f"input x : f64[n]\n{text} x")
+        assert core is not None
+        graph = backend.bind_shapes(core, {"x": (size,)}, {}).graph
+        ((_, region),) = ((loop, region) for loop, region in lowered_loops(graph) if isinstance(loop, Loop))
+        assert isinstance(region, Region), region
+
+
+@pytest.mark.parametrize("text", [*UPDATED.values(), COPIED], ids=[*UPDATED, "copied"])
+def test_loops_poll_by_the_items_they_write(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop that updates in place enters Python once in many iterations, however large its arrays; one that copies, in each."""
+    x = np.random.default_rng(1).random(300)
+    monkeypatch.setattr(control, "_POLL_POINTS", 256)
+    function = rho.compile(f"{{x←⍵ ⋄ {{+/,{text} x+⍵}}⍣4⊢0.0}}")
+    with monkeypatch.context() as patched:
+        calls = raising(patched, KeyboardInterrupt(), 1 << 60)
+        whole = function(x)
+    heard = len(calls)
+    assert heard == 4 * len(x) if text == COPIED else 0 < heard < 2 * len(x)
+    with monkeypatch.context() as patched:
+        raising(patched, KeyboardInterrupt(), heard // 2)
+        with pytest.raises(KeyboardInterrupt):
+            function(x)
+    monkeypatch.setenv("RHO_KERNELS", "off")
+    assert np.asarray(rho.compile(f"{{x←⍵ ⋄ {{+/,{text} x+⍵}}⍣4⊢0.0}}")(x)).tobytes() == np.asarray(whole).tobytes()
