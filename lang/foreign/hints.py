@@ -156,15 +156,19 @@ def _notes(source: Source, errors: Sequence[Diagnostic]) -> list[Diagnostic]:
 _ASCII_OPERATORS = re.compile(r"[=<>|!*/,-]")
 
 
+def _is_ascii(text: str) -> bool:
+    return text.replace("←", "").replace("⎕", "").isascii()
+
+
 def _in_ascii(text: str) -> Iterable[tuple[int, str]]:
-    """The masked statements without glyphs other than `←`, that have an operator of some pattern, with their offsets."""
+    """The masked statements without glyphs other than `←` and `⎕`, that have an operator of some pattern, with their offsets."""
     start = 0
     for line in text.split("\n"):
         code = line.partition("⍝")[0]
-        if _ASCII_OPERATORS.search(code) and ("⋄" in code or code.replace("←", "").isascii()):
+        if _ASCII_OPERATORS.search(code) and ("⋄" in code or _is_ascii(code)):
             position = start
             for statement in mask_quotes(line).split("⋄"):
-                if len(statement) <= _CONTEXT_CHARACTERS and statement.replace("←", "").isascii():
+                if len(statement) <= _CONTEXT_CHARACTERS and _is_ascii(statement):
                     yield position, statement
                 position += len(statement) + 1
         start += len(line) + 1
