@@ -31,7 +31,8 @@ Past = dict[int, int]
 
 @dataclass(slots=True)
 class Piece:
-    """A box of a value (or partial results of a phase) on a device, from a tick on; `sends`: home passes it on from `ready`."""
+    """A box of a value (or partial results of a phase) on a device from a tick on, to the last of: it is freed, transfers that
+    read it arrive; what is never freed stays."""
 
     device: str
     box: Box
@@ -41,7 +42,7 @@ class Piece:
     place: int
     size: int
     dies: int = 0
-    read: bool = False
+    freed: bool = False
     brought: bool = False
     shard: Box | None = None
     """Of a partial result: the box of the phase that it is of."""
@@ -117,9 +118,11 @@ class _Judge(Timed):
         for which, queue in enumerate(self.queues):
             if places[which] < len(queue["steps"]):
                 self.fault(f"{queue['device']} waits for ever at {queue['steps'][places[which]]}")
-        for piece in self.every():
-            if not piece.read:
-                piece.dies = max(piece.dies, self.ends)
+        inputs = {value for phase in self.phases.values() if isinstance(phase, Input) for value in results_of(phase)}
+        for (device, value), pieces in self.state.pieces.items():
+            for piece in pieces:
+                if not piece.freed or (device == self.home and value in inputs):  # which its caller may hold
+                    piece.dies = max(piece.dies, self.ends)
 
     def every(self) -> Iterator[Piece]:
         for pieces in (*self.state.pieces.values(), *self.state.partials.values()):
@@ -141,6 +144,8 @@ class _Judge(Timed):
                 self.combine(which, place, step, past)
             case "transfer":
                 self.transfer(which, place, step, past)
+            case "free":
+                self.free(queue, place, step, past)
             case _:
                 pass
         past[which] = place
@@ -162,11 +167,28 @@ class _Judge(Timed):
             else:
                 self.state.pieces.setdefault((device, value), []).append(piece)
 
+    def free(self, queue: Mapping[str, Any], place: int, step: dict[str, Any], past: Past) -> None:
+        """What is freed was there, once, and goes when the step before in the queue has ended."""
+        device = queue["device"] if step["device"] is None else step["device"]
+        box = None if step["box"] is None else tuple((a, b) for a, b in step["box"])
+        now = max((other.get("end", other.get("busy", 0)) for other in queue["steps"][:place]), default=0)
+        for value in step["values"]:
+            makers = (phase for phase in self.phases.values() if value in results_of(phase))
+            parts = [piece for phase in makers for piece in self.state.partials.get(int(phase.id), []) if piece.device == device]
+            mine = [
+                piece for piece in (*self.state.pieces.get((device, value), []), *parts)
+                if box in (None, piece.box, piece.shard) and past.get(piece.queue, -1) >= piece.place
+            ]  # fmt: skip
+            if all(piece.freed for piece in mine):
+                self.fault(f"value {value} {box or ''} is freed on {device} at {now}, where it is not")
+            for piece in mine:
+                piece.freed, piece.dies = True, max(piece.dies, now)
+
     def combine(self, which: int, place: int, step: dict[str, Any], past: Past) -> None:
         phase, here = self.phases.get(step["phase"]), []
         for piece in self.state.partials.get(step["phase"], []):
             if piece.device == self.home:
-                piece.read, piece.dies = True, max(piece.dies, step["end"])
+                piece.dies = max(piece.dies, step["end"])
                 sync = self.prices.sync(self.home) if piece.brought else 0
                 if past.get(piece.queue, -1) < piece.place or piece.ready + sync > step["start"]:
                     self.fault(f"phase {step['phase']} is combined at {step['start']} before all parts are there")
@@ -193,7 +215,7 @@ class _Judge(Timed):
             every = self.state.partials.get(int(phase.id), [])
             mine = [p for p in every if p.device == source and (step["box"] is None or p.shard == box)]
             for piece in mine:
-                piece.read, piece.dies = True, max(piece.dies, step["arrive"])
+                piece.dies = max(piece.dies, step["arrive"])
                 if past.get(piece.queue, -1) < piece.place or piece.ready > step["start"]:
                     self.fault(f"{name}: the partial result is not there")
             sent = [
@@ -212,17 +234,8 @@ class _Judge(Timed):
         self.state.pieces.setdefault((target, value), []).append(piece)
         for other in results_of(phase):
             if other != value and self.shape(other) == self.shape(value):
-                also = Piece(
-                    target,
-                    box,
-                    step["arrive"],
-                    step["start"],
-                    which,
-                    place,
-                    volume(box) * self.width(other),
-                    step["arrive"],
-                    brought=True,
-                )
+                size = volume(box) * self.width(other)
+                also = Piece(target, box, step["arrive"], step["start"], which, place, size, step["arrive"], brought=True)
                 self.state.pieces.setdefault((target, other), []).append(also)
 
     def needed(self, name: str, device: str, need: Need, start: int, end: int, past: Past, *, sends: bool = False) -> None:
@@ -232,16 +245,17 @@ class _Judge(Timed):
         there = [
             piece for piece in pieces
             if past.get(piece.queue, -1) >= piece.place and piece.ready + (sync if piece.brought else 0) <= start
+            and (sends or not piece.freed)
         ]  # fmt: skip
         missing = [point for point in need.points if not any(holds(piece.box, point) for piece in there)]
         if need.box is not None and not missing:
             missing = [tuple(first for first, _ in box) for box in uncovered(need.box, [piece.box for piece in there])]
         if missing:
             known = any(holds(piece.box, missing[0]) for piece in pieces)
-            self.fault(f"{name}: item {missing[0]} of value {need.value} is {'not yet' if known else 'not'} there")
+            self.fault(f"{name}: item {missing[0]} of value {need.value} is {'not yet, or no longer,' if known else 'not'} there")
         for piece in there:
             if need.hull is not None and touches(piece.box, need.hull):
-                piece.read, piece.dies = True, max(piece.dies, end)
+                piece.dies = max(piece.dies, end)
 
     # ------------------------------------------------------------------------------ what is read
 

@@ -76,6 +76,26 @@ def moved(kind: str, which: int, field: str, by: int) -> Callable[[dict[str, Any
     return change
 
 
+def kept(plan: dict[str, Any]) -> None:
+    """Nothing is ever freed."""
+    for queue in plan["main"]["queues"]:
+        queue["steps"] = [step for step in queue["steps"] if step["step"] != "free"]
+
+
+def again(plan: dict[str, Any]) -> None:
+    """What is freed is freed once more."""
+    for queue in plan["main"]["queues"]:
+        queue["steps"] = [step for step in queue["steps"] for _ in range(1 + (step["step"] == "free"))]
+
+
+def early(plan: dict[str, Any]) -> None:
+    """An operand is freed on the device before the step that reads it."""
+    queue = next(queue for queue in plan["main"]["queues"] if queue["device"] == "b")
+    at = next(at for at, step in enumerate(queue["steps"]) if step["step"] == "free")
+    before = next(place for place in range(at, -1, -1) if queue["steps"][place]["step"] == "run")
+    queue["steps"].insert(before, queue["steps"].pop(at))
+
+
 def shorter(plan: dict[str, Any]) -> None:
     """A row that nobody does."""
     next(step for step in steps(plan, "run") if step["box"] and step["box"][0][1] > 2)["box"][0][1] -= 1
@@ -102,7 +122,7 @@ def fuller(plan: dict[str, Any]) -> None:
         without("wait", 0), without("wait", -1), without("fence", 0), without("transfer", 0), without("run", -1),
         moved("run", -1, "end", -1), moved("run", 3, "start", -1), moved("transfer", 0, "start", -1),
         moved("transfer", 0, "bytes", -64),
-        moved("transfer", -1, "arrive", -1), moved("transfer", -1, "busy", 1), shorter, optimal, fuller,
+        moved("transfer", -1, "arrive", -1), moved("transfer", -1, "busy", 1), shorter, optimal, fuller, kept, again, early,
         said("makespan", 1), said("lower_bound", 10**12), said("objectives", [["latency", 1]]),
     ],
 )  # fmt: skip

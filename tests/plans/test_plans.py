@@ -144,3 +144,8 @@ def test_a_bound_over_smooth_tables_is_below_what_can_be_done() -> None:
     best = best_split(case)
     assert best is not None
     holds(case, best)
+
+
+def test_what_is_sent_and_read_by_nobody_takes_memory_until_it_is_freed() -> None:
+    """The judge counted a part of a reshaped value, of which a shard reads no item, to the end, though it is freed."""
+    assert judged(20010099).startswith(Kind.TRANSFORMER.name)
