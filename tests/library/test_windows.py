@@ -138,7 +138,7 @@ def test_extremes_of_ranges_of_all_lengths(tmp_path: Path) -> None:
     (tmp_path / "p.rho").write_text(
         "use rolling\ninput x : f64[n]\ninput b : i64[m]\ninput e : i64[m]\noutput low ← (b ⋄ e) rolling.least_of x\n"
         "output high ← (b ⋄ e) rolling.greatest_of x\n"
-        "output spread ← (b ⋄ e) rolling.deviation_of x+1e6\n",
+        "output spread ← (b ⋄ e) rolling.deviation_of x+1e6\noutput digits ← (b ⋄ e) rolling.deviation_by_digits x+1e6\n",
         encoding="utf-8",
     )
     program, draw = rho.load(tmp_path / "p.rho"), np.random.default_rng(SEED)
@@ -152,6 +152,7 @@ def test_extremes_of_ranges_of_all_lengths(tmp_path: Path) -> None:
         np.testing.assert_array_equal(result["high"], [part.max() for part in expected])
         spread = [part.std(ddof=1) if len(part) > 1 else np.nan for part in expected]
         np.testing.assert_allclose(result["spread"], spread, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(result["digits"], spread, rtol=1e-6, atol=1e-8)
 
 
 def test_an_exponential_average_begins_with_the_first_number_that_is_known(tmp_path: Path) -> None:
