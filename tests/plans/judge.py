@@ -177,9 +177,9 @@ class _Judge(Timed):
             parts = [piece for phase in makers for piece in self.state.partials.get(int(phase.id), []) if piece.device == device]
             mine = [
                 piece for piece in (*self.state.pieces.get((device, value), []), *parts)
-                if box in (None, piece.box, piece.shard) and past.get(piece.queue, -1) >= piece.place
+                if box in (None, piece.box, piece.shard) and past.get(piece.queue, -1) >= piece.place and not piece.freed
             ]  # fmt: skip
-            if all(piece.freed for piece in mine):
+            if not mine:
                 self.fault(f"value {value} {box or ''} is freed on {device} at {now}, where it is not")
             for piece in mine:
                 piece.freed, piece.dies = True, max(piece.dies, now)
@@ -187,8 +187,8 @@ class _Judge(Timed):
     def combine(self, which: int, place: int, step: dict[str, Any], past: Past) -> None:
         phase, here = self.phases.get(step["phase"]), []
         for piece in self.state.partials.get(step["phase"], []):
-            if piece.device == self.home:
-                piece.dies = max(piece.dies, step["end"])
+            if piece.device == self.home:  # the combine lets go of them
+                piece.freed, piece.dies = True, max(piece.dies, step["end"])
                 sync = self.prices.sync(self.home) if piece.brought else 0
                 if past.get(piece.queue, -1) < piece.place or piece.ready + sync > step["start"]:
                     self.fault(f"phase {step['phase']} is combined at {step['start']} before all parts are there")
