@@ -309,7 +309,7 @@ def test_a_chain_along_rows_is_one_body() -> None:
 
 
 def test_what_follows_a_row_s_number_is_done_once_a_row() -> None:
-    graph = bound("input A : f64[r c]\noutput z ← √+/A×A\n", A=(300, 1000))
+    graph = bound("input A : f64[r c]\noutput z ← {⍵÷√+/⍵×⍵}⍤1⊢A\n", A=(300, 1000))
     (unit,) = chains_in(graph).values()
     number = numbers_of(graph)
     found = kernel_form.work_of(shape_of(unit), graph.graph.types, (300, 1000), number, kernels=True)  # type: ignore[arg-type]
