@@ -456,7 +456,7 @@ def gradient_of(function: Function[Any] | str, session: Session | None, *, with_
     of_one, session = gradient("", name), session or function._session
     inner = function._caller_text
     shown = inner._replace(names=(*inner.names, name)) if function._is_gradient else CallerText.of(_NAME, [*before, last], name)
-    if "⍺" not in last + "".join(before) or function._drops_left:
+    if function._drops_left:
         return compile_text(of_one, session, is_gradient=True, caller_text=shown)
     of_both = gradient("∆left ← ⍺ ⋄ ", f"{{∆left {name} ⍵}}")
     return compile_text(of_both, session, is_gradient=True, of_one=of_one, caller_text=shown)

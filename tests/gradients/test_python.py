@@ -26,6 +26,8 @@ def test_a_gradient_of_a_function_of_one_argument(text: str) -> None:
 def test_a_function_of_two_arguments_is_differentiated_by_the_right_one() -> None:
     a = np.arange(6.0).reshape(2, 3)
     assert np.allclose(rho.grad("{+/(⍺+.×⍵)*2}")(a, X), 2 * a.T @ (a @ X))
+    for product in ("+.×", rho.compile("+.×")):  # a function without `⍺` in its text takes two all the same
+        assert rho.grad(product)(X + 1, X).tolist() == (X + 1).tolist()
 
 
 def test_gradients_of_gradients_and_pickles() -> None:
