@@ -136,7 +136,7 @@ def _in_turn(make: Callable[[], Callable[[], object]]) -> Callable[[], object]:
 
 
 def _rate(size: int, ns: int) -> int:
-    """Of a second."""
+    """What is done in a second."""
     return max(1, size * 10**9 // ns)
 
 

@@ -236,8 +236,7 @@ class RegionExecution:
     def pieces(self, places: Mapping[str, int], trips: int) -> tuple[TaskLaunch, int]:
         """Returns a launch of independent bands of rows, and how many iterations it does at most.
 
-        Its first two buffer addresses stand for the bounds of the iterations, the others are those of views.
-        """
+        Its first two buffer addresses stand for the bounds of the iterations, the others are those of views."""
         tiles, (words, at) = self.compiled.tiling, self.placed({})
         address = self.compiled.code.address
         given = [(0, (0, 0)), (1, (1, 0)), *((at[name], (slot, 0)) for name, slot in places.items())]
@@ -325,10 +324,7 @@ class RegionExecution:
 
 
 class RangeSizer:
-    """Cuts iterations into ranges, each as long as an interrupt may wait.
-
-    `most`: iterations of a range at most; `points`: of one iteration, or an upper bound.
-    """
+    """Cuts iterations into ranges of at most `most`, each as long as an interrupt may wait; `points` of an iteration at most."""
 
     def __init__(self, first: int, last: int, most: int, points: int) -> None:
         self.first, self.last, self.most = first, last, most
@@ -427,8 +423,7 @@ _SITE_NANOSECONDS: Final = 20_000.0
 _REGION_NANOSECONDS: Final = 40_000.0
 _CALL_NANOSECONDS: Final = 4_000.0
 _REDUCED_NANOSECONDS: Final = 0.3
-"""Overhead in nanoseconds of a region that Python runs, of each routine that it calls, and of each point that it reduces,
-beside a kernel."""
+"""Overhead in nanoseconds, beside a kernel, of a region that Python runs, of a routine that it calls, of a reduced point."""
 _MAP_TASKS: Final = 8
 """Tasks of a map for each thread, if its cells need no scratch memory."""
 _MAP_NANOSECONDS: Final = 1e9
@@ -496,7 +491,7 @@ class RegionLaunch:
             self.copy_latest(array, parity, base, (self.binding.result(value, array.shape, array.dtype), 0))
 
     def copy_latest(self, array: NumArray, parity: BufferRef, pair: BufferRef, result: BufferRef) -> None:
-        """Add a launch that copies that of two buffers of such arrays to the result which the last iteration has written."""
+        """Add a launch that copies to the result that buffer of the pair which the last iteration has written."""
         kind = Kind.U8 if array.nbytes % 8 else Kind.I64
         code = LatestState(kind)
         address = address_of(code) if self.binding.wants(code) else 0
@@ -821,8 +816,7 @@ class RegionRun:
                ) -> dict[str, NumArray] | None:  # fmt: skip
         """Returns the arrays of input views by name; None if one does not match its type or the region's layout.
 
-        `are_copied`: whether small ones may be contiguous copies.
-        """
+        `are_copied`: whether small ones may be contiguous copies."""
         assert self.region is not None
         arrays: dict[str, NumArray] = {}
         for view in self.region.program.views:

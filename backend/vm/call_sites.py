@@ -140,7 +140,9 @@ class CallSite:
         return self.overwrite >= 0 and binding.made[self.results[0]][:2] == (key[self.overwrite], -1)
 
     def tuned(self, values: dict[ValueId, Any], numbers: Sequence[int]) -> SizeFamily | None:
-        """A size family for a range about the value of the only run-time size."""
+        """A size family for a range about the value of the only run-time size.
+
+        A condition may exclude sizes of the range, at which a read leaves its operand or lengths differ: no run has these."""
         machine, layouts, (variable,), (size,) = self.program.machine, self.program.layouts, self.sizes, numbers
 
         def example(number: int) -> Sample | None:
@@ -153,7 +155,7 @@ class CallSite:
                 key = (*map(layouts.of, arrays.values()), number)
                 self.bind(binding)
                 return binding.example(key, self.overwrites(binding, key))
-            except (NotSpecializable, CheckFailed, MemoryError):
+            except (NotSpecializable, CheckFailed, MemoryError, AssertionError, ValueError):
                 return None
 
         most = MAX_TABLE_CELLS if variable.cap is None else min(MAX_TABLE_CELLS, upper_bound(variable.cap).evaluate({}))

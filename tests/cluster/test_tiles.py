@@ -19,6 +19,7 @@ from rho.backend.schedule.plan.plan import DeviceId, StreamStep, TileShare
 from rho.backend.schedule.streams.stream_planning import Stored, TileDevice, plan_streams
 from rho.backend.schedule.streams.verify_passes import faults_of_streams
 from rho.lang.diagnostics.model import Code, Refused, RhoError
+from rho.lang.support import files
 from rho.lang.syntax.source import Source
 from rho.shell.display.plan_output import stream_lines, tile_lines
 from rho.shell.execution.run_request import Limits, RunRequest
@@ -51,6 +52,13 @@ def clusters(threads: Threads) -> Iterator[dict[int, rho.Cluster]]:
     yield made
     for one in made.values():
         one.connection.cluster.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_temporaries() -> Iterator[None]:
+    """Runs whose plan is all that is asked for leave the files that they streamed unfinished."""
+    yield
+    files.remove_live()
 
 
 def dealt(text: str, folder: Path, limit: int, cluster: rho.Cluster, suffix: str = "npy") -> LoadedProgram:
