@@ -8,9 +8,9 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from share import SEED, repeats
+from share import SEED, repeats, seeds
 
-from rho.backend.schedule.exact.infeasibility import memory_conflict
+from rho.backend.schedule.exact.infeasibility import find_conflict, memory_conflict
 from rho.backend.schedule.instances.solve_instance import read_instance, solve
 from rho.backend.schedule.problem import Directive, LimitMachines, LimitMemory, Problem
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
@@ -149,6 +149,34 @@ def test_what_is_offered_would_do(number: int) -> None:
     if answer.conflict is not None:
         other = cure(problem, answer)
         assert other is None or solve(other, DEFAULT).answer.schedule is not None, json.dumps(value)
+
+
+def instant(number: int) -> Problem:
+    """A small problem most of whose phases take no time, in tight memory."""
+    r = Random(f"instant {number}")
+    value = tiny(r)
+    for device in value["devices"]:
+        device["mem"] = r.randint(2, 16)
+    for phase in value["phases"]:
+        phase["ticks"] = {name: r.choice([0, 0, ticks]) for name, ticks in phase["ticks"].items()}
+    return read(value)
+
+
+@pytest.mark.parametrize("number", seeds(150))
+def test_what_has_a_plan_is_not_impossible(number: int) -> None:
+    """Where steps of no length wait for each other's memory, a schedule is longer than all steps one after the other."""
+    problem = instant(number)
+    assert solve(problem, FAST).answer.schedule is None or find_conflict(problem) is None
+
+
+def test_steps_of_no_length_wait_for_memory() -> None:
+    """The scratch of `p1` and that of `p0` fit one after the other only."""
+    phases = [
+        {"id": "p0", "ticks": {"a": 1}, "out_bytes": 3, "rows": 3, "scratch": 4},
+        {"id": "p1", "ticks": {"a": 0}, "out_bytes": 2, "rows": 3, "scratch": 9, "combine": {"ticks_per_shard": 0, "bytes": 2}},
+    ]
+    value = {"schema": "instance/1", "devices": [{"id": "a", "home": True, "mem": 11}], "phases": phases, "edges": []}
+    assert answer_of({**value, "directives": ["nosplit p1", "keep p0 on a"]}, DEFAULT).status is Status.OPTIMAL
 
 
 @pytest.mark.parametrize("number", range(repeats(80)))

@@ -111,20 +111,27 @@ def peak():
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
 
+def growth(text):
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+    before = peak()
+    run(text, big, {limit})
+    return peak() - before
+
 small, big = map(Path, sys.argv[1:3])
 for seed in map(int, sys.argv[3:]):
     text = program(seed)
     try:
         if not run(text, small, {limit} // 4) or not run(text, small, {limit} // 4):
             continue
-        with open("/proc/self/clear_refs", "w") as file:
-            file.write("5")
-        before = peak()
-        run(text, big, {limit})
+        grown = growth(text)
+        for _ in range(2):
+            grown = grown if grown <= {limit} else min(grown, growth(text))
     except Refused:
         continue
-    print(seed, peak() - before)
+    print(seed, grown)
 """
+"""The least of three runs counts: on a busy machine the compiler may still be at work in the first."""
 
 
 @pytest.mark.skipif(SHARE < 1, reason="two minutes: refused programs are planned again and again to say what would fit")

@@ -5,14 +5,15 @@ Calls are inlined with their argument operands, so static values and constants a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 
 from ...lang.diagnostics.model import Code, Label
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions as tree
 from ...lang.tree.expressions import Argument
 from ..core.blocks import MapCells, defined_sizes
-from ..core.builder import condition_decided, stated
+from ..core.builder import Builder, condition_decided, stated
 from ..elements import ArrayType, Element, Kind, outside, strong
 from ..frame_agreement import agree
 from ..rules.argument_checks import is_boolean, static_integer
@@ -44,17 +45,25 @@ def call(ctx: Context, function: DfnFunction, left: Value | None, right: Value, 
     builder = ctx.builder
     origin = builder.index_origin
     builder.index_origin = frame.file.index_origin
-    defining = builder.constraints.clause_site is not None and _within(builder.constraints.clause_site.at, span)
-    elsewhere = not defining and not _within(function.node.span, span)
-    if elsewhere:
-        builder.sink.calls.append(span)
     try:
-        value = _statements(ctx, function.node, 0, frame)
+        with nullcontext() if _within(function.node.span, span) else naming_call(builder, span):
+            return _statements(ctx, function.node, 0, frame)
     finally:
         builder.index_origin = origin
-        if elsewhere:
-            builder.sink.calls.pop()
-    return value
+
+
+@contextmanager
+def naming_call(builder: Builder, span: Span) -> Iterator[None]:
+    """Messages meanwhile name the call at `span`, unless it is the check of a signature itself."""
+    site = builder.constraints.clause_site
+    if site is not None and _within(site.at, span):
+        yield
+        return
+    builder.sink.calls.append(span)
+    try:
+        yield
+    finally:
+        builder.sink.calls.pop()
 
 
 def _within(inner: Span, outer: Span) -> bool:

@@ -50,7 +50,7 @@ from ..elaborate.context import (
     with_sizes,
 )
 from ..elaborate.declarations import declared_grade
-from ..elaborate.functions import lift
+from ..elaborate.functions import lift, naming_call
 from ..elaborate.type_expressions import DeclaredType, TupleType
 from ..elements import ArrayType, Element, Kind, show_element
 from ..proof.constraints import Arm, variables_of
@@ -263,16 +263,13 @@ def _conformed(ctx: Context, function: SignedFunction, bindings: Bindings, resul
     declared = function.signature.result
     declared_at = declared.span if function.outer is None else function.body.span
     _open_shapes(declared, result, bindings)
-    ctx.builder.sink.calls.append(span)
-    try:
+    with naming_call(ctx.builder, span):
         if function.outer is not None and not unify.bind_result(ctx, declared, result, bindings, declared_at):
             return None
         expected = instantiate(ctx, declared, bindings, result)
         if expected is None:
             return None
         return unify.conform(ctx, result, expected, declared_at, f"the result of `{function.name}`"), expected
-    finally:
-        ctx.builder.sink.calls.pop()
 
 
 def _with_sizes(ctx: Context, function: SignedFunction, bindings: Bindings) -> FunctionValue:
@@ -343,9 +340,8 @@ def _repeated(
         return None
     values = dict(zip(body.arguments, [x.value for argument in arguments for x in leaves(argument)], strict=True))
     cloner = _BodyCloner(builder, span, values, sizes, is_free=free)
-    builder.sink.calls.append(span)
-    cloner.ops(body.ops)
-    builder.sink.calls.pop()
+    with naming_call(builder, span):
+        cloner.ops(body.ops)
     ctx.nodes += len(cloner.values) // _OPS_A_NODE
     ctx.spend(span)
     for value, name in body.names.items():

@@ -130,17 +130,19 @@ class MakespanSearch:
         self.memory = MemoryConstraints(self.formulation)
 
     def horizon(self) -> int:
-        """An upper bound of the makespan if there is any schedule: all steps one after the other."""
+        """An upper bound of the least makespan if there is any schedule: all steps one after the other.
+
+        A step of no length counts a tick, since its buffers are there at its tick, and other steps may have to wait for them."""
         shape = self.shape
         total = 0
         for p in range(shape.count):
             phase = shape.problem.phases[p]
-            total += phase.ready + max((sum(piece.ticks for piece in pieces) for pieces in shape.pieces[p]), default=0)
+            total += phase.ready + max((sum(max(1, piece.ticks) for piece in pieces) for pieces in shape.pieces[p]), default=0)
             if phase.combine is not None:
-                total += phase.combine.ticks_per_shard * max((len(mode) for mode in shape.modes[p]), default=0)
+                total += max(1, phase.combine.ticks_per_shard * max((len(mode) for mode in shape.modes[p]), default=0))
         for sent in self.formulation.transfers.values():
             total += max(
-                (max(route.occupied.values(), default=0) + (route.hop.latency if route.hop else 0) for route in sent.routes),
+                (max(1, *route.occupied.values()) + (route.hop.latency if route.hop else 0) for route in sent.routes),
                 default=0,
             )
         total += sum(max(0, key) for key in shape.decoder.edge_keys)

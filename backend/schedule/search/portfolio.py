@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 Planner: TypeAlias = Callable[[Problem], bool]
 """Is there a known plan of the problem?"""
 
-TRIES: Final = 6
+TRIES: Final = 10
 """Plans tried for one number."""
 MOST_PHASES: Final = 64
 """Phases up to which cures are tried."""
