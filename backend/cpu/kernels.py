@@ -25,7 +25,7 @@ from ..lower.loop_order import BLOCK, LANES, NO_MEMORY, Form, LoopOrder, StoreMo
 from ..schedule.program_facts.scratch_memory import SMALL_SPACE_POINTS, workspace
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import ALIGNMENT, pooled_empty, trim
-from .numpy_reductions import NumpyReduction
+from .numpy_reductions import NumpyReduction, StoredItems
 from .numpy_scalars import implementation
 from .parallel_for import (
     ArgumentBlock,
@@ -403,7 +403,11 @@ class BoxwiseRun:
         for box in {_shape(box): box for box in parts}.values():
             if self.part(box, _cut(operands, box)) is None:
                 return None
-        targets = [pooled_empty(self.extents(number), DTYPES[result.kind]) for number, result in enumerate(run.body.results)]
+        states = [
+            StoredItems(0, DTYPES[result.kind]).begin(run.space) if result.reduction is None
+            else NumpyReduction(0, result.reduction, result.kind).begin(run.space, interval=self.steps[-1])
+            for result in run.body.results
+        ]  # fmt: skip
         missing: list[Box] = []
         trim()
 
@@ -414,14 +418,14 @@ class BoxwiseRun:
                 if bound_part is None:
                     missing.append(box)
                 else:
-                    bound_part[0].put(bound_part[1], arrays, [target[self.where(box)] for target in targets])
+                    bound_part[0].put(bound_part[1], arrays, [state.part(box) for state in states])
 
             return work
 
         widest = max(operand.dtype.itemsize for operand in operands)
         most = (MAX_CONCURRENT_BOXES if run.points >= SMALL_SPACE_POINTS else MAX_CONCURRENT_BOXES // 4) * 8 // max(8, widest)
         parallel_for(parts, worker, min(run.threads, max(1, most)))
-        return None if missing else tuple([self.joined(number, target) for number, target in enumerate(targets)])
+        return None if missing else tuple([state.result() for state in states])
 
     def part(self, box: Box, arrays: Sequence[NumArray]) -> tuple[_BoxRun, BoundKernel] | None:
         """The kernel for a box, bound to arrays of these layouts."""
@@ -429,23 +433,6 @@ class BoxwiseRun:
         box_run = self.kept.get(shape) or self.kept.setdefault(shape, _BoxRun(self.whole, shape))
         bound = box_run.bound(arrays, StoreMode.PLAIN)
         return None if bound is None or bound.packs else (box_run, bound)
-
-    def extents(self, result: int) -> tuple[int, ...]:
-        """The shape of the partial results of all boxes: one item for each interval of the reduce axis."""
-        space = self.whole.space
-        return (-(-space[-1] // self.steps[-1]), *space[:-1]) if self.whole.reduces else space
-
-    def where(self, box: Box) -> tuple[Any, ...]:
-        return (box[-1].start // self.steps[-1], *box[:-1], ...) if self.whole.reduces else box
-
-    def joined(self, number: int, target: NumArray) -> Any:
-        result = self.whole.body.results[number]
-        if result.reduction is None:
-            return target
-        if len(target) == 1:
-            return target[0]
-        reduction = NumpyReduction(0, result.reduction, result.kind)
-        return reduction.combine(target if reduction.ordered else reduction.partials(target))
 
 
 class _BoxRun(CompiledRun):

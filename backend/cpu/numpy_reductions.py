@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from ..schedule.program_facts.scratch_memory import workspace
 from ..vm.backend_interface import CheckFailed
 from ..vm.run_state import pooled_empty
 from .numpy_scalars import UFUNC_FUNCTIONS, implementation, scalar_function
-from .views import DTYPES, WHOLE, NumArray, mergeable_axes
+from .views import DTYPES, WHOLE, Box, NumArray, Numbers, mergeable_axes
 
 # ---------------------------------------------------------------------------------------------------- blocked sums
 #
@@ -373,11 +373,70 @@ def _running(line: NumArray, steps: Sequence[Any]) -> Iterator[Any]:
         yield total
 
 
-# ---------------------------------------------------------------------------------------------------- reductions
+# ---------------------------------------------------------------------------------------------------- results of boxes
+#
+# What a phase gives for boxes of its space, gathered into its results: items that are stored, or partial results of a reduction.
+# `begin` makes the state of a run; `part` is where the (partial) results of a box belong in it.
+
+_ALL: Final = slice(None)
+
+
+def within(box: Box, shape: Numbers) -> Box:
+    """A box of an array of this shape, which is 1 where it does not vary."""
+    return tuple([_ALL if size == 1 else part for size, part in zip(shape, box, strict=True)])
+
+
+def broadcast_view(value: Any, shape: Numbers) -> Any:
+    """A value broadcast to `shape`, as a view."""
+    return value if value.shape == shape else np.broadcast_to(value, shape)
+
+
+def broadcast_copy(value: Any, shape: Numbers) -> Any:
+    """A value broadcast to `shape`, as a new array."""
+    return value if value.shape == shape else np.array(np.broadcast_to(value, shape))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredItems:
+    """A result that is the items of the body's slot `node`, or one of them a row; `is_direct`: may a ufunc write them there?"""
+
+    node: int
+    dtype: np.dtype[Any]
+    is_row: bool = False
+    is_direct: bool = False
+
+    def begin(self, extents: Numbers, over: NumArray | None = None, *, is_shared: bool = False) -> StoredResult:
+        """`over`: an operand that may be written over, of which other results may be made as well if it `is_shared`."""
+        shape = extents[:-1] if self.is_row else extents
+        fits = over is not None and over.dtype == self.dtype and over.shape == shape and over.flags.c_contiguous
+        target: NumArray = over if fits and over is not None else pooled_empty(shape, self.dtype)
+        items = target[..., np.newaxis] if self.is_row else target
+        return StoredResult(target, items, self.is_direct and not (fits and is_shared))
+
+
+@dataclass(slots=True, eq=False)
+class StoredResult:
+    """`items`: the `target` with every axis of the space."""
+
+    target: NumArray
+    items: NumArray
+    is_direct: bool
+
+    def part(self, box: Box) -> NumArray:
+        index: tuple[Any, ...] = (*within(box, self.items.shape), ...)
+        part: NumArray = self.items[index]
+        return part
+
+    def put(self, box: Box, value: Any) -> None:
+        self.part(box)[...] = value
+
+    def result(self) -> NumArray:
+        return self.target
+
 
 @dataclass(frozen=True, slots=True)
 class NumpyReduction:
-    """A reduction of the body's slot `node` with `function`."""
+    """A reduction of the last axis of the body's slot `node` with `function`."""
 
     node: int
     function: str
@@ -393,12 +452,13 @@ class NumpyReduction:
             return block_partials(UFUNC_FUNCTIONS[self.function], value)
         return np.asarray(reduce_first(self.function, self.kind, value))[np.newaxis]
 
-    def total(self, items: Any) -> Any:
-        """The reduction of all items along the leading axis."""
+    def total(self, value: Any) -> Any:
+        """The reduction of the last axis."""
         if self.function in ARGUMENT_REDUCTIONS:
-            best = BestItems(self, np.empty(items.shape[1:], DTYPES[self.kind]))
-            best.put((slice(0, len(items)), *[slice(None)] * (items.ndim - 1)), items)
-            return best.positions
+            best = self.begin(value.shape)
+            best.put(tuple([slice(0, size) for size in value.shape]), value)
+            return best.result()
+        items = _leading(value)
         if self.ordered:
             return combine_tree(UFUNC_FUNCTIONS[self.function], block_partials(UFUNC_FUNCTIONS[self.function], items))
         return np.asarray(reduce_first(self.function, self.kind, items))
@@ -407,43 +467,66 @@ class NumpyReduction:
         """A reduce axis of this length may be cut at multiples of this many items."""
         return min(length, BLOCK) if self.function in REDUCTIONS or self.function in ARGUMENT_REDUCTIONS else length
 
-    def room(self, extents: tuple[int, ...]) -> NumArray | BestItems:
-        """Room for the partial results of items of these extents, of which the first is reduced."""
+    def begin(self, extents: Numbers, over: NumArray | None = None, *, is_shared: bool = False, interval: int = 0) -> Any:
+        """The state of a run; `interval`: the reduced items of each partial result, if not a block or all of them."""
         if self.function in ARGUMENT_REDUCTIONS:
-            return BestItems(self, pooled_empty(extents[1:], DTYPES[self.kind]))
-        count = -(-extents[0] // BLOCK) if self.ordered else 1
-        buffer: NumArray = pooled_empty((count, *extents[1:]), DTYPES[self.kind])
-        return buffer
+            return BestItems(self, pooled_empty(extents[:-1], DTYPES[self.kind]))
+        interval = interval or (BLOCK if self.ordered else extents[-1])
+        partials: NumArray = pooled_empty((-(-extents[-1] // interval), *extents[:-1]), DTYPES[self.kind])
+        return PartialResults(self, partials, interval)
 
-    def put(self, partials: NumArray | BestItems, box: tuple[slice, ...], value: Any) -> None:
-        """Store the partial results of a slice."""
-        if isinstance(partials, BestItems):
-            partials.put(box, value)
-            return
-        part, first = self.partials(value), box[0].start // BLOCK if self.ordered else 0
-        target = partials[(slice(first, first + len(part)), *box[1:])]
-        target[...] = UFUNC_FUNCTIONS[self.function](target, part) if box[0].start and not self.ordered else part
 
-    def combine(self, partials: NumArray | BestItems) -> Any:
-        if isinstance(partials, BestItems):
-            return partials.positions if self.function in ARGUMENT_REDUCTIONS else partials.extreme_items()
-        return combine_tree(UFUNC_FUNCTIONS[self.function], partials) if self.ordered else partials[0]
+@dataclass(slots=True, eq=False)
+class PartialResults:
+    """The partial results of a reduction, along the leading axis one for each `interval` of the reduced axis."""
+
+    reduction: NumpyReduction
+    partials: NumArray
+    interval: int
+    is_direct: ClassVar = False
+
+    def part(self, box: Box) -> NumArray:
+        """Where the result of a box belongs that lies in one interval."""
+        part: NumArray = self.partials[(box[-1].start // self.interval, *box[:-1], ...)]
+        return part
+
+    def put(self, box: Box, value: Any) -> None:
+        """Reduce the items of a box."""
+        reduction, first = self.reduction, box[-1].start // self.interval
+        part = reduction.partials(_leading(value, box))
+        target = self.partials[(slice(first, first + len(part)), *box[:-1])]
+        is_later = box[-1].start and not reduction.ordered
+        target[...] = UFUNC_FUNCTIONS[reduction.function](target, part) if is_later else part
+
+    def result(self) -> Any:
+        if len(self.partials) == 1:
+            return self.partials[0]
+        if self.reduction.ordered:
+            return combine_tree(UFUNC_FUNCTIONS[self.reduction.function], self.partials)
+        return np.asarray(reduce_first(self.reduction.function, self.reduction.kind, self.partials))
+
+
+def _leading(value: Any, box: Box | None = None) -> Any:
+    """The items, of a box if there is one, with the last axis first."""
+    if box is not None:
+        value = broadcast_view(value, tuple([part.stop - part.start for part in box]))
+    return value.transpose(value.ndim - 1, *range(value.ndim - 1))
 
 
 @dataclass(slots=True, eq=False)
 class BestItems:
-    """The partial result of an argument reduction: by cell, the position of the best item of the slices so far, and the item."""
+    """The partial result of an argument reduction: by cell, the position of the best item of the boxes so far, and the item."""
 
     reduction: NumpyReduction
     positions: NumArray
     items: NumArray | None = None
-    extremes: NumArray | None = None
+    extreme: NumArray | None = None
     """The least or greatest items, NaN where there is one: what `min` or `max` gives, except that a zero has a sign."""
+    is_direct: ClassVar = False
 
-    def put(self, box: tuple[slice, ...], value: NumArray) -> None:
-        """Compare the best items of a slice with the earlier ones, which win if they are equal."""
-        function, (first, *cells) = self.reduction.function, box
-        here = (*cells,)
+    def put(self, box: Box, value: Any) -> None:
+        """Compare the best items of a box with the earlier ones, which win if they are equal."""
+        function, first, here, value = self.reduction.function, box[-1].start, box[:-1], _leading(value, box)
         local = np.asarray(_POSITION_OF[function](value, 0))
         extreme = best = _items_at(value, local)
         missing = best != best
@@ -451,19 +534,44 @@ class BestItems:
             (keys,) = order_columns(value, descending=function == "argmax")
             local = np.argmin(keys, 0)
             best = _items_at(value, local)
-        if self.items is None or self.extremes is None:
-            self.items, self.extremes = (np.empty(self.positions.shape, value.dtype) for _ in range(2))
-        if first.start:
+        if self.items is None or self.extreme is None:
+            self.items, self.extreme = (np.empty(self.positions.shape, value.dtype) for _ in range(2))
+        if first:
             earlier = self.items[here]
             is_later = (best < earlier if function == "argmin" else best > earlier) | ((earlier != earlier) & (best == best))
-            local = np.where(is_later, local + first.start, self.positions[here])
+            local = np.where(is_later, local + first, self.positions[here])
             best = np.where(is_later, best, earlier)
-            extreme = UFUNC_FUNCTIONS[function.removeprefix("arg")](self.extremes[here], extreme)
-        self.positions[here], self.items[here], self.extremes[here] = local, best, extreme
+            extreme = UFUNC_FUNCTIONS[function.removeprefix("arg")](self.extreme[here], extreme)
+        self.positions[here], self.items[here], self.extreme[here] = local, best, extreme
 
-    def extreme_items(self) -> NumArray:
-        assert self.extremes is not None
-        return self.extremes + self.extremes.dtype.type(0) if self.extremes.dtype.kind == "f" else self.extremes
+    def result(self) -> NumArray:
+        return self.positions
+
+    def extremes(self) -> _Extremes:
+        return _Extremes(self)
+
+
+@dataclass(slots=True, eq=False)
+class _Extremes:
+    """The `min` or `max` that an argument reduction of the same items finds as well."""
+
+    argument: BestItems
+    is_direct: ClassVar = False
+
+    def put(self, box: Box, value: Any) -> None:
+        pass
+
+    def result(self) -> NumArray:
+        items = self.argument.extreme
+        assert items is not None
+        return items + items.dtype.type(0) if items.dtype.kind == "f" else items
+
+
+def joint_reductions(reductions: Sequence[NumpyReduction]) -> dict[int, int]:
+    """By the number of a `min` or `max`, that of an argument reduction of the same items, which finds it as well."""
+    numbers = {(r.node, r.function): number for number, r in enumerate(reductions)}
+    return {numbers[r.node, name]: number for number, r in enumerate(reductions)
+            if (r.node, name := r.function.removeprefix("arg")) in numbers and name != r.function}  # fmt: skip
 
 
 _POSITION_OF: Final = {"argmin": np.argmin, "argmax": np.argmax}
@@ -485,7 +593,7 @@ def reduce_last(function: str, kind: Kind, length: int) -> Callable[..., Any]:
     def reduce(value: Any) -> Any:
         if value.shape[-1:] != (length,):
             value = np.broadcast_to(value, (*value.shape[:-1], length))
-        return np.asarray(reduction.total(np.moveaxis(value, -1, 0)))[..., np.newaxis]
+        return np.asarray(reduction.total(value))[..., np.newaxis]
 
     return reduce
 
@@ -516,7 +624,6 @@ def identity_array(function: str | None, kind: Kind, shape: tuple[int, ...]) -> 
 # The longest axis is reduced first, and what that leaves is small.  Sums of floats have the order of the ravel: they go box by
 # box.
 
-Numbers: TypeAlias = tuple[int, ...]
 
 
 def over_ravelled_axes(

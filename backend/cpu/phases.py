@@ -42,10 +42,15 @@ from .kernels import STREAMING_BYTES, CompiledRun, Run, compile_kernel, strides_
 from .numpy_reductions import (
     ROW_REDUCTION_PREFIX,
     NumpyReduction,
+    StoredItems,
+    broadcast_copy,
+    broadcast_view,
     combine_ravelled,
     identity_array,
+    joint_reductions,
     over_ravelled_axes,
     reduce_last,
+    within,
 )
 from .numpy_scalars import Implementation, implementation
 from .parallel_for import SplitReduction, TaskSplit, WorkEstimate, task_split_of
@@ -72,8 +77,8 @@ if TYPE_CHECKING:
 #
 # The scalar body of a structured phase as a list of instructions over slots.
 #
-# Nodes that do not depend on every axis of the space are *hoisted*: computed once, whole, before the slices.  The others are
-# computed slice by slice, and are let go when nothing needs them any more.
+# Nodes that do not depend on every axis of the space are *hoisted*: computed once, whole, before the boxes.  The others are
+# computed box by box, and are let go when nothing needs them any more.
 
 def _with_span(function: Implementation, span: Span) -> Implementation:
     """`function`, whose failed checks get the span `span`."""
@@ -188,38 +193,48 @@ def _needed(nodes: Sequence[Node], results: Sequence[int]) -> set[int]:
     return needed
 
 
-# ---------------------------------------------------------------------------------------------------- blocked evaluation
+# ---------------------------------------------------------------------------------------------------- interpreter
 #
-# Structured phases on NumPy: the body on all points where they are few, else slice by slice.
+# A structured phase, or a chain along rows, on NumPy: its body on all points where they are few, else box by box.
 #
-# A slice has so few points that what is computed on it stays in cache, and within what the plan counts.  A reduced axis is cut at
-# multiples of a block of the order of sums, so that slices do not show.
+# A box has so few points that what is computed on it stays in cache, and within what the plan counts.  A reduced axis is cut at
+# multiples of a block of the order of sums, so that boxes do not show.
 #
-# Operands that are `deferred` are copied slice by slice, and at once where nodes that are computed once need them.
+# Operands that are `deferred` are copied box by box, and at once where nodes that are computed once need them.
 
-SLICE_BYTES: Final = LARGE_SPACE_POINTS
-"""Bytes of a slice of an operand, twice as many of complex numbers."""
-
-_ALL: Final = slice(None)
+BOX_BYTES: Final = LARGE_SPACE_POINTS
+"""Bytes of a box of an operand, twice as many of complex numbers."""
 
 
-class SlicedBody:
-    """A body over a space; `nodes` are those of its results."""
+class NumpyRun:
+    """Runs a phase or a chain along rows, one box of its space after the other; results gather what each box gives.
 
-    def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int],
-                 widest: int = 16) -> None:  # fmt: skip
-        """`widest`: the bytes of its largest items."""
-        self.body, self.views, self.space, self.nodes = body, views, space, nodes
-        full = frozenset().union(*(body.varying[step.slot] for step in body.inner), *(body.varying[node] for node in nodes))
+    `widest`: the bytes of its largest items; `by_rows`: may rows not be cut, because some functions reduce them?"""
+
+    def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers,
+                 results: Sequence[StoredItems | NumpyReduction], widest: int = 16, *,
+                 by_rows: bool = False) -> None:  # fmt: skip
+        self.body, self.views, self.space, self.results = body, views, space, results
+        nodes, computed = {result.node for result in results}, {step.slot for step in body.inner}
+        full = frozenset().union(*(body.varying[slot] for slot in computed | nodes))
         self.extents = tuple(size if axis in full else 1 for axis, size in enumerate(space))
-        self.is_one = prod(self.extents) <= WHOLE or not (body.inner or body.axes)
+        self.is_one = (prod(self.extents) <= WHOLE or not (body.inner or body.axes)) and not by_rows
         self.once = tuple({arg for step in body.hoisted for arg in step.args})
-        self.points = SLICE_BYTES // min(widest, 8)
-        self.streams = False
-        """Is nothing computed beside the results, so that slices need no memory?"""
+        self.reductions = reductions = [result for result in results if isinstance(result, NumpyReduction)]
+        self.joint, self.are_several = joint_reductions(reductions), len(results) > 1
+        self.grains, self.points = [1] * len(space), BOX_BYTES // min(widest, 8)
+        if reductions:
+            self.extents, self.points = (*self.extents[:-1], space[-1]), BOX_BYTES
+            self.grains[-1] = max(reduction.grain(space[-1]) for reduction in reductions)
+        elif by_rows:
+            self.grains[-1], self.points = space[-1], rows_points(prod(space), space[-1])
+        self.streams = not (body.inner or body.axes) if reductions else (
+            not by_rows and computed <= nodes and all(isinstance(result, StoredItems) and result.is_direct for result in results)
+        )
+        """Is nothing computed beside the results, so that boxes need no memory?"""
 
     def operands(self, values: Mapping[ValueId, Any]) -> list[Any]:
-        """Every slot that slices read, over the whole space."""
+        """Every slot that boxes read, over the whole space."""
         body, rank = self.body, len(self.space)
         slots: list[Any] = [None] * len(body.varying)
         for slot, value in body.constants:
@@ -238,132 +253,47 @@ class SlicedBody:
             slots = [originals.get(slot, value) if value is not None else None for slot, value in enumerate(slots)]
         return slots
 
-    def is_at_once(self, slots: Sequence[Any]) -> bool:
-        """Is the space one slice, of these operands?"""
-        return self.is_one and not any(isinstance(value, DeferredView) for value in slots)
-
-    def slices(self, slots: Sequence[Any], extents: Sequence[int], grains: Sequence[int]) -> Iterator[Box]:
-        """The boxes of the space that are computed one after the other; interrupts are handled between them."""
-        streams = self.streams and not any(isinstance(value, DeferredView) for value in slots)
-        return boxes(extents, box_steps(extents, grains, SUM_POINTS if streams else self.points))
-
-    def cut(self, slots: Sequence[Any], box: Box) -> list[Any]:
-        """The slots of a slice."""
-        rank = len(box)
-        slices = [a[_within(box, a.shape)] if a is not None and a.ndim == rank else a for a in slots]
-        for slot, axis in self.body.axes:
-            slices[slot] = _coordinates(rank, axis, box[axis])
-        return slices
-
-
-class MappedRun(SlicedBody):
-    """Runs a phase without a reduce axis, or a row chain, some rows at a time.
-
-    `is_row`: which results of a chain have one item a row; of no others if it is empty."""
-
-    def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers, nodes: Sequence[int],
-                 dtypes: Sequence[np.dtype[Any]], widest: int, is_row: Sequence[bool] = ()) -> None:  # fmt: skip
-        super().__init__(body, views, space, nodes, widest)
-        self.dtypes, self.is_row = dtypes, is_row or (False,) * len(nodes)
-        computed = {step.slot for step in body.inner if isinstance(step.function, np.ufunc)}
-        self.direct = frozenset(number for number, node in enumerate(nodes)
-                                if node in computed and nodes.index(node) == number and not self.is_row[number])  # fmt: skip
-        """Results that ufuncs write directly into the result array; the others are copied there."""
-        self.grains = [1] * len(space)
-        if is_row:
-            self.grains[-1], self.points, self.is_one = space[-1], rows_points(prod(space), space[-1]), False
-        else:
-            results = computed.intersection(nodes)
-            self.streams = len(self.direct) == len(nodes) and all(step.slot in results for step in body.inner)
-
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         """The results; none shares memory with another, or with an operand but the one that is written over."""
-        slots, direct = self.operands(values), self.direct
-        shapes = [self.extents[:-1] if on_row else self.extents for on_row in self.is_row]
-        over = _fitting(overwrite, shapes[0], self.dtypes[0])
-        targets = [
-            over if number == 0 and over is not None else pooled_empty(shape, dtype)
-            for number, (shape, dtype) in enumerate(zip(shapes, self.dtypes, strict=True))
-        ]
-        if over is not None and len(targets) > 1:
-            direct = direct - {0}  # the others may be made of what is written over
-        items = [target[..., np.newaxis] if on_row else target for target, on_row in zip(targets, self.is_row, strict=True)]
-        is_one = self.is_at_once(slots)
+        slots = self.operands(values)
+        is_one = self.is_one and not any(isinstance(value, DeferredView) for value in slots)
+        if is_one and self.reductions and not self.joint:
+            evaluate(self.body.inner, slots, {})
+            totals = [result.total(broadcast_view(slots[result.node], self.extents)) for result in self.reductions]
+            return tuple([broadcast_copy(total, self.space[:-1]) for total in totals])
+        states: list[Any] = [None] * len(self.results)
+        for number, result in enumerate(self.results):
+            if number not in self.joint:
+                states[number] = result.begin(self.extents, None if number else overwrite, is_shared=self.are_several)
+        for number, argument in self.joint.items():
+            states[number] = states[argument].extremes()
         if not is_one:
             trim()
-        for box in (None,) if is_one else self.slices(slots, self.extents, self.grains):
-            sliced = slots if box is None else self.cut(slots, box)
-            parts = items if box is None else [item[_within(box, item.shape)] for item in items]
-            evaluate(self.body.inner, sliced, {self.nodes[number]: parts[number] for number in direct})
-            for number in reversed(range(len(parts))):
-                if number not in direct:
-                    parts[number][...] = sliced[self.nodes[number]]
-            del sliced  # before the next slice is copied
-        return tuple([broadcast_copy(target, self.space[: target.ndim]) for target in targets])
+        for box in (tuple([slice(0, size) for size in self.extents]),) if is_one else self.boxes(slots):
+            sliced = slots if is_one else self.cut(slots, box)
+            gathered = [*zip(self.results, states, strict=True)]
+            evaluate(self.body.inner, sliced, {result.node: state.part(box) for result, state in gathered if state.is_direct})
+            for result, state in reversed(gathered):
+                if not state.is_direct:
+                    state.put(box, sliced[result.node])
+            del sliced  # before the next box is copied
+        return tuple([broadcast_copy(value, self.space[: value.ndim]) for value in (state.result() for state in states)])
 
+    def boxes(self, slots: Sequence[Any]) -> Iterator[Box]:
+        """The boxes in order, whose cells are reduced side by side; interrupts are handled between them."""
+        streams = self.streams and not any(isinstance(value, DeferredView) for value in slots)
+        first = -1 if self.reductions else 0
+        extents, grains = ((*sizes[first:], *sizes[:first]) if first else sizes for sizes in (self.extents, self.grains))
+        for box in boxes(extents, box_steps(extents, grains, SUM_POINTS if streams else self.points)):
+            yield (*box[1:], box[0]) if first else box
 
-class ReducedRun(SlicedBody):
-    """Runs a phase whose last axis is reduced."""
-
-    def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers,
-                 reductions: Sequence[NumpyReduction]) -> None:  # fmt: skip
-        super().__init__(body, views, space, [r.node for r in reductions])
-        self.reductions = reductions
-        self.points, self.streams = SLICE_BYTES, not (body.inner or body.axes)
-        slots = {(r.node, r.function): number for number, r in enumerate(reductions)}
-        self.joint = {slots[r.node, name]: number for number, r in enumerate(reductions)
-                      if (r.node, name := r.function.removeprefix("arg")) in slots and name != r.function}  # fmt: skip
-        """The argument reduction, by a `min` or `max` of the same items, which it finds as well."""
-
-    def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-        """Boxes have the reduced axis first, so that cells are reduced side by side."""
-        slots, length = self.operands(values), self.space[-1]
-        extents = (length, *self.extents[:-1])
-        if not self.joint and self.is_at_once(slots):
-            evaluate(self.body.inner, slots, {})
-            shape, order = (*extents[1:], length), (len(extents) - 1, *range(len(extents) - 1))
-            lines = [broadcast_view(slots[r.node], shape).transpose(order) for r in self.reductions]
-            return tuple([broadcast_copy(r.total(line), self.space[:-1]) for r, line in zip(self.reductions, lines, strict=True)])
-        targets = [r.room(extents) for r in self.reductions]
-        for number, argument in self.joint.items():
-            targets[number] = targets[argument]
-        if not self.is_at_once(slots):
-            trim()
-        grains = (max(r.grain(length) for r in self.reductions), *[1] * (len(extents) - 1))
-        for first, *cells in self.slices(slots, extents, grains):
-            box = (*cells, first)
-            sliced = self.cut(slots, box)
-            evaluate(self.body.inner, sliced, {})
-            shape = tuple([part.stop - part.start for part in box])
-            for number, (r, target) in enumerate(zip(self.reductions, targets, strict=True)):
-                if number not in self.joint:
-                    value = broadcast_view(sliced[r.node], shape)
-                    r.put(target, (first, *cells), value.transpose(value.ndim - 1, *range(value.ndim - 1)))
-            del sliced, value  # before the next slice is copied
-        return tuple(
-            [broadcast_copy(r.combine(target), self.space[:-1]) for r, target in zip(self.reductions, targets, strict=True)]
-        )
-
-
-def _fitting(array: NumArray | None, extents: Numbers, dtype: np.dtype[Any]) -> NumArray | None:
-    """The array, if the result of such items can be written over it."""
-    fits = array is not None and array.dtype == dtype and array.shape == extents and array.flags.c_contiguous
-    return array if fits else None
-
-
-def broadcast_view(value: Any, shape: Numbers) -> Any:
-    """A value broadcast to `shape`, as a view."""
-    return value if value.shape == shape else np.broadcast_to(value, shape)
-
-
-def broadcast_copy(value: Any, shape: Numbers) -> Any:
-    """A value broadcast to `shape`, as a new array."""
-    return value if value.shape == shape else np.array(np.broadcast_to(value, shape))
-
-
-def _within(box: Box, shape: Numbers) -> Box:
-    """A box of an array of this shape, which is 1 where it does not vary."""
-    return tuple([_ALL if size == 1 else part for size, part in zip(shape, box, strict=True)])
+    def cut(self, slots: Sequence[Any], box: Box) -> list[Any]:
+        """The slots of a box."""
+        rank = len(box)
+        parts = [a[within(box, a.shape)] if a is not None and a.ndim == rank else a for a in slots]
+        for slot, axis in self.body.axes:
+            parts[slot] = _coordinates(rank, axis, box[axis])
+        return parts
 
 
 def _coordinates(rank: int, axis: int, part: slice) -> NumArray:
@@ -414,17 +344,27 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
     if reduces:
         reductions = [NumpyReduction(r.node, r.reduction or "", kinds(r.value)) for r in phase.results]
         body = compile_body(phase.body, [r.node for r in reductions], varying, space, number)
-        run = ReducedRun(body, views, space, reductions).run
+        run = NumpyRun(body, views, space, reductions).run
         return compile_kernel(phase, views, space, kinds, number, threads, run)
     if all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _views_of_operands(phase, views, space)
     constants = all(isinstance(phase.body[r.node], ConstantNode) for r in phase.results)
     if constants and prod(space) >= tiering.SMALL:
         return _constant_results(phase, space)
-    nodes = [r.node for r in phase.results]
-    body = compile_body(phase.body, nodes, varying, space, number)
-    run = MappedRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results], widest).run
+    body = compile_body(phase.body, [r.node for r in phase.results], varying, space, number)
+    run = NumpyRun(body, views, space, _stored(phase, body, kinds), widest).run
     return compile_kernel(phase, views, space, kinds, number, threads, run)
+
+
+def _stored(
+    phase: Structured, body: NumpyBody, kinds: Callable[[ValueId], Kind], is_row: Sequence[bool] = ()
+) -> list[StoredItems]:
+    """The results of a phase without a reduce axis; `is_row`: which of a chain have one item a row."""
+    computed, nodes = {step.slot for step in body.inner if isinstance(step.function, np.ufunc)}, [r.node for r in phase.results]
+    return [
+        StoredItems(r.node, DTYPES[kinds(r.value)], on_row, r.node in computed and nodes.index(r.node) == number and not on_row)
+        for number, (r, on_row) in enumerate(zip(phase.results, is_row or [False] * len(nodes), strict=True))
+    ]
 
 
 def _over_axes(phase: Structured, rank: int, run: Run, kinds: Callable[[ValueId], Kind]) -> Run:
@@ -499,10 +439,8 @@ def _compiled_rows(chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number:
     phase, mode = with_fixed_powers(chain.phase), tiering.mode()
     space = tuple(number(axis.size) for axis in phase.axes)
     views, varying = compile_views(phase, space, kinds, number)
-    nodes = [result.node for result in phase.results]
-    numpy_body = compile_body(phase.body, nodes, varying, space, number, by_rows=True)
-    dtypes = [DTYPES[kinds(result.value)] for result in phase.results]
-    on_numpy = MappedRun(numpy_body, views, space, nodes, dtypes, 16, chain.is_row).run
+    numpy_body = compile_body(phase.body, [result.node for result in phase.results], varying, space, number, by_rows=True)
+    on_numpy = NumpyRun(numpy_body, views, space, _stored(phase, numpy_body, kinds, chain.is_row), by_rows=True).run
     body = legalize(phase) if prod(space) and mode is not tiering.Mode.OFF and is_installed() else None
     if body is None:
         return on_numpy

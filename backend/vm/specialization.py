@@ -18,8 +18,9 @@ from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
 from ..cpu import parallel_for
 from ..cpu.kernels import BoundKernel, CompiledRun, layout_of
+from ..cpu.numpy_reductions import broadcast_view
 from ..cpu.parallel_for import POOL_THREADS_WORD, BufferRef, TaskLaunch
-from ..cpu.phases import ViewsRun, broadcast_view, compile_structured
+from ..cpu.phases import ViewsRun, compile_structured
 from ..cpu.templates import IndexOutside, prepare_copy
 from ..cpu.views import DeferredView, NumArray, Pad, in_parts, model_array, recorded_pads, start_of
 from ..graph.phases import Structured, ValueId

@@ -134,6 +134,6 @@ def test_a_sum_of_few_items_writes_and_shares_nothing() -> None:
     for count in range(1, 12):
         items = np.arange(count * 4, dtype=float).reshape(count, 4)
         kept = items.copy()
-        total = numpy_reductions.NumpyReduction(0, "add", Kind.F64).total(items)
+        total = numpy_reductions.NumpyReduction(0, "add", Kind.F64).total(items.T)
         assert not np.shares_memory(total, items)
         assert np.array_equal(items, kept) and np.array_equal(total, kept.sum(0))
