@@ -19,6 +19,8 @@ from .sizes.size import maximum, minimum, surely_fits_i64, upper_bound
 class Kind(Enum):
     """Storage kind of an element."""
 
+    __hash__ = object.__hash__  # that of Enum is a Python function, and kinds are keys of most tables
+
     BOOL = "bool"
     U8 = "u8"
     I32 = "i32"

@@ -339,7 +339,11 @@ def needs_rows(kind: Kind, left: NumArray, right: NumArray) -> tuple[bool, bool]
 
     Small tasks need rows always, others only if BLAS does not accept the layout.
     """
-    return _needs_rows(kind, _layout(left), _layout(right))
+    key = (kind, left.shape, left.strides, right.shape, right.strides)
+    return _copied.of(key, (), lambda: _needs_rows(kind, _layout(left), _layout(right)))
+
+
+_copied: Final[LruCache[tuple[bool, bool]]] = LruCache(256)
 
 
 def _needs_rows(kind: Kind, left: Layout, right: Layout) -> tuple[bool, bool]:
