@@ -27,8 +27,7 @@ from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import check
 from ...typechecker.core.blocks import Core
-from ...typechecker.elements import ArrayType, Element, Kind
-from ...typechecker.scalars import FUNCTIONS
+from ...typechecker.elements import FUNCTIONS, ArrayType, Element, Kind
 from ...typechecker.sizes.polynomials import number
 from ..cpu.backend import CpuBackend
 from ..cpu.views import DTYPES

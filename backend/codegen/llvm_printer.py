@@ -11,8 +11,7 @@ from enum import Enum
 from typing import Final
 
 from ...lang.support.records import dataclass
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import is_exact_in_any_order, neutral_element
+from ...typechecker.elements import Kind, is_exact_in_any_order, neutral_element
 from ..jit import compiler
 from ..jit.compiler import has_feature
 from ..loopir.ir import (

@@ -14,8 +14,17 @@ import numpy as np
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass, replace
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, SELECTIVE, SUMMED, ResultKind, identity_of, is_ordered, is_sequential, real_kind
+from ...typechecker.elements import (
+    FUNCTIONS,
+    SELECTIVE,
+    SUMMED,
+    Kind,
+    ResultKind,
+    identity_of,
+    is_ordered,
+    is_sequential,
+    real_kind,
+)
 from ...typechecker.sizes.polynomials import ZERO, Size, number as size_of
 from ..graph.phases import (
     ARGUMENT_REDUCTIONS,

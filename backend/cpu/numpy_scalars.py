@@ -17,8 +17,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ...lang.diagnostics.model import Code
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS
+from ...typechecker.elements import FUNCTIONS, Kind
 from ..graph.phases import ApplyNode, ReadNode
 from ..jit import compiler
 from ..lower.body import LARGE, SHRINK, SMALL, Body, BodyResult, ComplexFormulas, Kernel, KernelOperand

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import numpy as np
 
 from ...lang.support.records import dataclass, replace
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import neutral_element
+from ...typechecker.elements import Kind, neutral_element
 from ..graph.phases import LibraryPhase, ReadNode, ValueId
 from ..graph.projections import frame_of
 from ..jit import tiering

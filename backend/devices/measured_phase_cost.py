@@ -15,8 +15,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ...lang.support.records import replace
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import is_sequential
+from ...typechecker.elements import Kind, is_sequential
 from ..scalar.function_table import class_of
 from .cost_functions import largest
 from .kernel_form import ALONG, Applied, ReducedWork, SharedWork, Tier, Work, overlapped, rows_shared_out, shared_out, together

@@ -26,8 +26,7 @@ from typing import Final, NewType, cast
 
 from ...lang.primitives.table import nearest
 from ...lang.support.records import dataclass, field, replace
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, is_sequential
+from ...typechecker.elements import FUNCTIONS, Kind, is_sequential
 from ..graph.registry import LIBRARY
 from ..scalar.function_table import class_of
 from .cost_functions import Duplex, Interval, largest, smallest

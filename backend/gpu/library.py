@@ -17,8 +17,7 @@ import numpy as np
 
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import identity_of, neutral_element
+from ...typechecker.elements import Kind, identity_of, neutral_element
 from ..codegen.gpu_scalars import is_joined
 from ..codegen.gpu_targets import missing
 from ..cpu.numpy_reductions import sort_keys

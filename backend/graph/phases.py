@@ -166,7 +166,7 @@ class AxisNode:
 
 @dataclass(frozen=True, slots=True)
 class ApplyNode:
-    """A scalar function of `typechecker.scalars` on earlier nodes; `kind` is the result's.
+    """A scalar function of `typechecker.elements` on earlier nodes; `kind` is the result's.
 
     `span` is set exactly where the function may fail when run (`convert_checked`, real `floor` and `ceil`: E703), so that a
     fused phase still blames the right expression."""
@@ -212,7 +212,7 @@ class Structured:
     """`axes`: parallel axes first, then at most one reduce axis.  `body` is single assignment by position.
 
     Every result has a `reduction` exactly if there is a reduce axis; it is a function of two operands of
-    `typechecker.scalars` and works in the node's kind.  A function that is not associative is a right fold.  A reduce axis of
+    `typechecker.elements` and works in the node's kind.  A function that is not associative is a right fold.  A reduce axis of
     length 0 gives the function's identity.  A size variable in `axes` or a `SizeNode` may be defined by an earlier phase.
 
     `+/x×y` of vectors of n items has the axes (n, REDUCE), two identity reads, the body (read 0, read 1, mul of 0 and 1) and one

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from ...lang.support.records import dataclass
-from ...typechecker.scalars import FUNCTIONS
+from ...typechecker.elements import FUNCTIONS
 from ...typechecker.sizes.polynomials import ONE, ZERO, Size, product
 from ...typechecker.sizes.size import upper_bound
 from . import scratch, scratch as scratch_linear

@@ -14,8 +14,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final, TypeAlias
 
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, SUMMED, ResultKind
+from ...typechecker.elements import FUNCTIONS, SUMMED, Kind, ResultKind
 from ...typechecker.sizes.polynomials import ONE, ZERO, Size, number, product
 from ...typechecker.sizes.size import maximum, minimum, upper_bound
 from ..scalar.function_table import REDUCTIONS

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from ...lang.support.records import dataclass, field
-from ...typechecker.elements import ArrayType
-from ...typechecker.scalars import identity_of, is_ordered, is_sequential
+from ...typechecker.elements import ArrayType, identity_of, is_ordered, is_sequential
 from ...typechecker.sizes.polynomials import ONE, ZERO, Monomial, Size, SizeOrigin, SizeVariable, number, product, variable
 from ...typechecker.sizes.size import maximum, placeholder, sum_upper_bound, upper_bound
 from ..scalar.function_table import REDUCTIONS, class_of

@@ -17,8 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...lang.support.records import dataclass, field
-from ...typechecker.elements import ArrayType, Element, Kind
-from ...typechecker.scalars import FUNCTIONS
+from ...typechecker.elements import FUNCTIONS, ArrayType, Element, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from . import traverse
 from .phases import (

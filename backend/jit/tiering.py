@@ -20,8 +20,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from ...lang.support import processes
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, ResultKind
+from ...typechecker.elements import FUNCTIONS, Kind, ResultKind
 from ..scalar.function_table import TRANSCENDENTAL
 
 if TYPE_CHECKING:

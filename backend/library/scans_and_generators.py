@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, neutral_element
+from ...typechecker.elements import FUNCTIONS, Kind, neutral_element
 from ..cpu.numpy_reductions import identity, right_fold, running_ufunc, scan_axis, scan_leading
 from ..cpu.numpy_scalars import implementation, quotient_before_floor
 from ..cpu.parallel_for import BufferRef

@@ -8,8 +8,7 @@ from math import nan
 from typing import Final
 
 from ...lang.support.records import dataclass, replace
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import identity_of, is_ordered, neutral_element
+from ...typechecker.elements import Kind, identity_of, is_ordered, neutral_element
 from ..graph.phases import ARGUMENT_REDUCTIONS, bits_of
 from ..lower.loop_order import BLOCK, LANES, PASS_BYTES
 from .ir import (

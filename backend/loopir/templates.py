@@ -22,8 +22,7 @@ from typing import Any, Final
 
 from ...lang.support.files import read_text
 from ...lang.support.records import dataclass
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import is_ordered, neutral_element
+from ...typechecker.elements import Kind, is_ordered, neutral_element
 from ..graph.phases import bits_of
 from ..jit.compiler import vector_bytes
 from ..lower.loop_order import BLOCK, RUN, VectorStride

@@ -14,8 +14,7 @@ from enum import Enum
 from typing import Final
 
 from ...lang.support.records import dataclass
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, is_exact_in_any_order
+from ...typechecker.elements import FUNCTIONS, Kind, is_exact_in_any_order
 from ..lower.loop_order import LANES
 from .facts import Facts, facts_of, statements_with_facts
 from .ir import (

@@ -11,8 +11,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from ...lang.support.records import dataclass, replace
 from ...typechecker.core.arrays import Payload
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, SELECTIVE, ResultKind, is_ordered
+from ...typechecker.elements import FUNCTIONS, SELECTIVE, Kind, ResultKind, is_ordered
 from ...typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, variable
 from ..graph.fusion_groups import ALONG
 from ..graph.passes.rewriting import real_constant, with_fixed_powers

@@ -16,8 +16,7 @@ from copy import copy as shallow_copy
 from typing import ClassVar, Final
 
 from ...lang.support.records import dataclass
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import identity_of, may_fail
+from ...typechecker.elements import Kind, identity_of, may_fail
 from ...typechecker.sizes.polynomials import Size
 from ..graph.phases import (
     Affine,

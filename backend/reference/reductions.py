@@ -16,8 +16,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from ...lang.diagnostics.model import Code
 from ...typechecker.core.arrays import Indexing, Payload
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, SELECTIVE, SUMMED, ResultKind, identity_of, is_ordered
+from ...typechecker.elements import FUNCTIONS, SELECTIVE, SUMMED, Kind, ResultKind, identity_of, is_ordered
 from ..vm.backend_interface import CheckFailed
 from ..vm.values import Array, normalise
 from .arrays import assemble, at, build, cells, check_index, integers, lines, offset

@@ -1,6 +1,6 @@
 """One application of a scalar function to Python values, dispatched by compute kind.
 
-`evaluate` follows `typechecker.scalars` row by row; the tables below have a Python function for each row and kind.
+`evaluate` follows `typechecker.elements` row by row; the tables below have a Python function for each row and kind.
 Results are normalised to the result kind: integers wrap, f32 and c64 round once after each operation.
 """
 
@@ -15,8 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from ...lang.diagnostics.model import Code
 from ...typechecker.core.arrays import Payload
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS
+from ...typechecker.elements import FUNCTIONS, Kind
 from ..scalar.special import (
     INFINITY,
     NAN,
@@ -45,7 +44,7 @@ from .arrays import InternalError
 
 # ---------------------------------------------------------------------------------------------------- reals
 #
-# Integer and float definitions of the scalar functions, one small function a row of `typechecker.scalars`.
+# Integer and float definitions of the scalar functions, one small function a row of `typechecker.elements`.
 #
 # Integer functions return exact results (the caller wraps them); float functions compute in binary64 (the caller rounds
 # to f32).  None raises: IEEE specials replace Python's exceptions.

@@ -1,6 +1,6 @@
-"""The table of scalar functions for back ends: one row for each, joined by name with `typechecker.scalars`.
+"""The table of scalar functions for back ends: one row for each, joined by name with `typechecker.elements`.
 
-`typechecker.scalars` has its kinds, identity and laws; a row here has its cost class, its weight in a kernel, its NumPy ufunc,
+`typechecker.elements` has its kinds, identity and laws; a row here has its cost class, its weight in a kernel, its NumPy ufunc,
 the memory that takes, what a calibration measures of it, and its definition.  A definition is named as `module.function` of this
 package and imported on first use, since most runs use few.  It is Python code over values with operators and a `ScalarMachine`.
 A multiplication is fused with an addition only where the definition says so, so all machines give the same bits.
@@ -17,8 +17,7 @@ from importlib import import_module
 from typing import Any, Final, Protocol, TypeAlias
 
 from ...lang.support.records import dataclass, field
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, Law
+from ...typechecker.elements import FUNCTIONS, Kind, Law
 
 # ---------------------------------------------------------------------------------------------------- table
 

@@ -1,7 +1,7 @@
 """Special functions of real and complex numbers that `math` lacks or raises on.
 
 factorial, binomial, digamma, log-gamma, and the divisor functions on floats and Gaussian numbers; definitions in
-`typechecker.scalars`.  All are total: outside the domain the value is NaN or an infinity, never an exception.
+`typechecker.elements`.  All are total: outside the domain the value is NaN or an infinity, never an exception.
 """
 
 from __future__ import annotations

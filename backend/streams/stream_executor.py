@@ -12,7 +12,7 @@ import numpy as np
 
 from ...lang.support.processes import POLL_SECONDS, take
 from ...lang.support.records import dataclass, field
-from ...typechecker.scalars import identity_of
+from ...typechecker.elements import identity_of
 from ..distributed.steps import PairwiseFunction, pairwise_function
 from ..graph import traverse
 from ..graph.phases import ARGUMENT_REDUCTIONS, Input, LibraryPhase, Output, Structured, ValueId

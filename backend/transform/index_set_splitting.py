@@ -15,8 +15,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...lang.support.records import replace
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import is_exact_in_any_order
+from ...typechecker.elements import Kind, is_exact_in_any_order
 from ..loopir.facts import Definitions, Facts, facts_of
 from ..loopir.ir import (
     ONE,

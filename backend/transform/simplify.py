@@ -14,8 +14,7 @@ from enum import Enum
 from typing import Any, Final, TypeAlias
 
 from ...lang.support.records import dataclass, replace
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import neutral_element
+from ...typechecker.elements import Kind, neutral_element
 from ..graph.phases import bits_of
 from ..loopir.facts import Definitions, Facts, facts_of
 from ..loopir.ir import (

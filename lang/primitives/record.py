@@ -18,7 +18,7 @@ class GlyphRole(Enum):
 
 class Trait(Enum):
     """A property of one valence that a later stage uses or its page states.  The laws of scalar functions are in
-    `typechecker.scalars`."""
+    `typechecker.elements`."""
 
     SCALAR = "pervades: works element by element, by agreement"
     COMPARISON = "gives bool"

@@ -13,8 +13,7 @@ from rho.backend.cpu.views import DTYPES
 from rho.backend.reference.scalars import evaluate
 from rho.backend.vm.backend_interface import CheckFailed as ReferenceFailed
 from rho.backend.vm.values import normalise
-from rho.typechecker.elements import Kind
-from rho.typechecker.scalars import FUNCTIONS, ScalarFunction
+from rho.typechecker.elements import FUNCTIONS, Kind, ScalarFunction
 
 REALS = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 3.0, -2.0, 10.0, 2.5, -7.25, 0.1, 1e-3, 7.0, 20.0, -3.5, 1e300, -1e300, 1e-310,
          math.inf, -math.inf, math.nan, 170.0, 171.0, 1e6]  # fmt: skip

@@ -10,8 +10,7 @@ import pytest
 
 import rho
 from rho.backend.reference.scalars import evaluate
-from rho.typechecker.elements import Kind, limits
-from rho.typechecker.scalars import FUNCTIONS, ResultKind
+from rho.typechecker.elements import FUNCTIONS, Kind, ResultKind, limits
 from rho.typechecker.values.constant_folding import fold, folded
 
 FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 18.0, 53.0, 64.0, 2.0**52, 2.0**53, 2.0**63, -(2.0**63), 5e-324, -1e-310, 1e300,

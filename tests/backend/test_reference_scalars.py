@@ -12,8 +12,7 @@ from rho.backend.reference.scalars import convert_checked, evaluate, integer_to_
 from rho.backend.scalar import special
 from rho.backend.vm.backend_interface import CheckFailed
 from rho.backend.vm.values import Array, from_numpy, integer_range, nested, normalise, round_f32, scalar, to_numpy, wrap_integer
-from rho.typechecker.elements import Kind
-from rho.typechecker.scalars import FUNCTIONS
+from rho.typechecker.elements import FUNCTIONS, Kind
 
 BOOL, U8, I32, I64, F32, F64, C64, C128, CHAR = Kind
 INF, NAN = math.inf, math.nan

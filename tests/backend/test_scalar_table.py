@@ -20,9 +20,8 @@ from rho.backend.cpu.views import DTYPES
 from rho.backend.loopir.ir import Apply
 from rho.backend.reference.scalars import evaluate
 from rho.backend.scalar import elementary, function_table
-from rho.typechecker import scalars
-from rho.typechecker.elements import Kind
-from rho.typechecker.scalars import FUNCTIONS
+from rho.typechecker import elements
+from rho.typechecker.elements import FUNCTIONS, Kind
 
 
 def test_the_same_names() -> None:
@@ -31,7 +30,7 @@ def test_the_same_names() -> None:
 
 
 def test_no_fact_in_both() -> None:
-    of_checker = {field.name for field in dataclasses.fields(scalars.ScalarFunction)}
+    of_checker = {field.name for field in dataclasses.fields(elements.ScalarFunction)}
     assert of_checker & {field.name for field in dataclasses.fields(function_table.ScalarRow)} == {"name"}
 
 

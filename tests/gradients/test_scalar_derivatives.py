@@ -13,8 +13,8 @@ import pytest
 import rho
 from rho.tests.harness.tiers import checked
 from rho.typechecker.core.arrays import Scalar
+from rho.typechecker.elements import FLOATS, FUNCTIONS, ResultKind
 from rho.typechecker.gradients import scalar_rules
-from rho.typechecker.scalars import FLOATS, FUNCTIONS, ResultKind
 
 Exact = Callable[..., Any]
 UNIT = (-0.9999999999, -0.999, -0.5, -1e-8, 0.0, 1e-12, 0.3, 0.9999)

@@ -16,8 +16,7 @@ from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
 from rho.tests.graph.oracle import Failed, run_graph
 from rho.typechecker.core import arrays as c, blocks
-from rho.typechecker.elements import ArrayType, Element, Kind
-from rho.typechecker.scalars import FUNCTIONS
+from rho.typechecker.elements import FUNCTIONS, ArrayType, Element, Kind
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, as_size, variable
 
 SPAN = Span("<test>", 0, 1)

@@ -29,8 +29,7 @@ from rho.backend.graph.phases import (
 )
 from rho.backend.jit import tiering
 from rho.lang.syntax.source import Span
-from rho.typechecker.elements import Kind
-from rho.typechecker.scalars import FUNCTIONS, real_kind
+from rho.typechecker.elements import FUNCTIONS, Kind, real_kind
 from rho.typechecker.sizes.polynomials import number
 
 SPAN = Span("<test>", 0, 1)

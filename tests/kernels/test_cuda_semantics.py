@@ -21,8 +21,7 @@ from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import KINDS, apply, data, node_kind, phase, projection, read, run, same_bits
 from rho.tests.kernels.test_functions import EXACT, ORDER, elementwise
 from rho.tests.kernels.test_layouts import body_of, operand, spaces
-from rho.typechecker.elements import Kind
-from rho.typechecker.scalars import FUNCTIONS
+from rho.typechecker.elements import FUNCTIONS, Kind
 
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
 CARD = cuda_stub.card().card

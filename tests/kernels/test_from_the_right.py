@@ -20,8 +20,7 @@ from rho.tests.backend.library.test_reducing import CHAOTIC, DYADIC, ROUNDED, op
 from rho.tests.harness import tiers
 from rho.tests.harness.tiers import checked
 from rho.tests.kernels.phases import apply, data, phase, projection, read, run, same_bits
-from rho.typechecker.elements import Kind
-from rho.typechecker.scalars import SUMMED
+from rho.typechecker.elements import SUMMED, Kind
 
 NOT_SUMMED = [(function, kind) for function, kind in DYADIC if function not in SUMMED]
 IN_KERNELS = ["sub", "div", "pow", "log", "residue", "lt", "ge", "ne", "nand", "nor"]

@@ -12,8 +12,7 @@ from rho.backend.jit import tiering
 from rho.backend.lower.body import KINDS, legalize
 from rho.backend.vm.backend_interface import CheckFailed
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
-from rho.typechecker.elements import Kind
-from rho.typechecker.scalars import FUNCTIONS, ResultKind
+from rho.typechecker.elements import FUNCTIONS, Kind, ResultKind
 
 ORDER = sorted(KINDS, key=lambda kind: kind.value)
 INEXACT = {"select", "floor", "ceil", "circular", "exp", "ln", "expm1", "log1p", "erf", "erfc", "pow", "log", "root"}

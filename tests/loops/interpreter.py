@@ -34,8 +34,7 @@ from rho.backend.loopir.ir import (
 from rho.backend.loopir.text import literal_value
 from rho.backend.lower.loop_order import LANES
 from rho.lang.support.records import dataclass
-from rho.typechecker.elements import Kind
-from rho.typechecker.scalars import is_exact_in_any_order
+from rho.typechecker.elements import Kind, is_exact_in_any_order
 
 Payload: TypeAlias = bool | int | float | complex | str
 

@@ -30,8 +30,7 @@ from rho.backend.scalar.function_table import REDUCTIONS
 from rho.tests.harness.share import share
 from rho.tests.loops import interpreter
 from rho.tests.loops.running import meaning
-from rho.typechecker.elements import Kind
-from rho.typechecker.scalars import is_ordered
+from rho.typechecker.elements import Kind, is_ordered
 
 WRITTEN = (
     PhiloxUniforms(), CountTrue(), LatestState(Kind.U8), CombinePartials("add", Kind.F64),

@@ -1,4 +1,4 @@
-"""The laws of `typechecker.scalars`, tried on all pairs, and on drawn triples, of 40 hard values of every kind."""
+"""The laws of `typechecker.elements`, tried on all pairs, and on drawn triples, of 40 hard values of every kind."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from share import drawing
 
 from rho.backend.reference.scalars import evaluate
 from rho.backend.vm.values import normalise
-from rho.typechecker.elements import Kind
-from rho.typechecker.scalars import FUNCTIONS, Law, is_exact_in_any_order, is_ordered, neutral_element
+from rho.typechecker.elements import FUNCTIONS, Kind, Law, is_exact_in_any_order, is_ordered, neutral_element
 
 _WHOLE = [0, 1, -1, 2, -2, 3, -3, 4, 5, -6, 7, 8, -9, 10, 12, 15, -16, 24, 30, 63, 64, -65, 97, 100, 120, 127, -128, 255, -256,
           1000, 2**15, -(2**16), 2**31 - 1, -(2**31), 2**32, 2**53 + 1, -(2**62), 2**63 - 1, -(2**63), 6 * 2**40]  # fmt: skip

@@ -42,7 +42,7 @@ class SizeVector:
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """An elementwise function, named as in `typechecker.scalars`.
+    """An elementwise function, named as in `typechecker.elements`.
 
     Operand shapes are prefixes of the result's shape (the principal frame); missing trailing axes
     replicate.  `parameter` is the circular function's number or unused.

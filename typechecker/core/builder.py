@@ -17,12 +17,11 @@ from ...lang.diagnostics.model import Code, Diagnostic, Fix, Label
 from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import LibraryCheckSpan, Span
 from ..diagnostics import DiagnosticSink, SourceNames, show_type
-from ..elements import ArrayType, Element, Kind, narrowed, ranged, size_range, surely_unwrapped
+from ..elements import FUNCTIONS, ArrayType, Element, Kind, ResultKind, narrowed, ranged, size_range, surely_unwrapped
 from ..frame_agreement import principal_frame
 from ..proof.constraints import Alternatives, Arm, Constraints, LoopIndex
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..proof.report_unproved import ClauseSite
-from ..scalars import FUNCTIONS, ResultKind
 from ..sizes.polynomials import ONE, ZERO, AtomKind, NonlinearAtom, Size, SizeOrigin, SizeVariable, product, variable
 from ..sizes.size import minimum, surely_fits_i64, truncated_subtract
 from ..values import constant_folding

@@ -13,7 +13,7 @@ from ...lang.diagnostics.model import Code
 from ...lang.primitives.table import identity_of
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from .. import scalars
+from .. import elements
 from ..core.arrays import Reduce, Reverse, Scalar, Scan, SlidingWindows
 from ..core.blocks import CoreFold, FoldScan
 from ..diagnostics import show_type
@@ -340,7 +340,7 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
         if len(block.ops) == 1:
             (op,) = block.ops
             if isinstance(op, Scalar) and op.args == (params[0].value, params[1].value):
-                compares = scalars.FUNCTIONS[op.function].result is scalars.ResultKind.BOOL
+                compares = elements.FUNCTIONS[op.function].result is elements.ResultKind.BOOL
                 if value.type.element.kind is kind or (compares and kind is not Kind.CHAR and not kind.is_complex):
                     return ScalarFold(function.glyph, op.function, element)
         if value.type.element.kind is kind or kind is Kind.CHAR or kind.is_complex:
@@ -369,7 +369,7 @@ def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Spa
     element = _bounded(fold, x.type.element) or element
     shape = x.type.shape[:axis] + x.type.shape[axis + 1 :]
     reduced = ctx.builder.emit(lambda result: Reduce(result, fold.function, arg.value, axis), ArrayType(element, shape), span)
-    compares = scalars.FUNCTIONS[fold.function].result is scalars.ResultKind.BOOL
+    compares = elements.FUNCTIONS[fold.function].result is elements.ResultKind.BOOL
     if compares and element.kind is not Kind.BOOL and ctx.builder.at_most(number(2), length):
         return _as_truth(ctx, reduced, span)
     return reduced

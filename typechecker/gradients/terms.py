@@ -29,8 +29,7 @@ from ..core.arrays import (
 )
 from ..core.blocks import Op
 from ..core.builder import Builder
-from ..elements import ArrayType, Element, Kind
-from ..scalars import FUNCTIONS, ResultKind
+from ..elements import FUNCTIONS, ArrayType, Element, Kind, ResultKind
 from ..sizes.polynomials import ONE, ZERO, Size, as_size
 
 Shape = tuple[Size, ...]

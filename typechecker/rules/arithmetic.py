@@ -18,6 +18,7 @@ from ..core.arrays import Library, Payload, Stack, library_op
 from ..core.builder import Builder
 from ..diagnostics import show_type
 from ..elements import (
+    FUNCTIONS,
     ArrayType,
     Element,
     Kind,
@@ -33,7 +34,6 @@ from ..elements import (
     surely_unwrapped,
 )
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..scalars import FUNCTIONS
 from ..sizes.polynomials import INTERVALS, ONE, ZERO, Size, number
 from ..sizes.size import maximum, minimum, quotient, remainder, surely_fits_i64
 from ..values.facts import Operand, TupleOperand, Value

@@ -10,9 +10,8 @@ from ...lang.syntax.source import Span
 from ..core.arrays import Compress, Expand, Gather, Iota, Reshape, Where, library_op
 from ..core.builder import Builder
 from ..diagnostics import show_type
-from ..elements import ArrayType, Element, Kind, arithmetic, comparison, integer_range, ranged, strong
+from ..elements import FUNCTIONS, ArrayType, Element, Kind, arithmetic, comparison, integer_range, ranged, strong
 from ..frame_agreement import principal_frame
-from ..scalars import FUNCTIONS
 from ..sizes.polynomials import ONE, ZERO, Size, number, product, variable
 from ..sizes.size import maximum
 from ..values.facts import Operand, TupleOperand, Value

@@ -16,9 +16,8 @@ from ...lang.tree.program import Signature
 from ..core.arrays import Format, Iota, IotaGrid, Library, library_op
 from ..core.builder import Builder
 from ..diagnostics import show_type
-from ..elements import ArrayType, Element, Kind, ranged
+from ..elements import ArrayType, Element, Kind, ranged, real_kind
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..scalars import real_kind
 from ..sizes.polynomials import ONE, Size, number, product, variable
 from ..values.facts import Operand, TupleOperand, Value
 from . import argument_checks

@@ -17,8 +17,7 @@ from ....lang.support.records import dataclass, field
 from ....lang.syntax.source import Span
 from ....typechecker.core import arrays, arrays as c, blocks
 from ....typechecker.core.blocks import all_ops, blocks_of, operands_of, results_of
-from ....typechecker.elements import ArrayType, Kind
-from ....typechecker.scalars import may_fail
+from ....typechecker.elements import ArrayType, Kind, may_fail
 from ....typechecker.sizes.polynomials import Size, SizeVariable
 from ..phases import (
     AffineIndex,

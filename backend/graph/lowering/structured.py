@@ -9,8 +9,7 @@ from typing import Final
 from ....lang.support.records import replace
 from ....typechecker.core import arrays, blocks
 from ....typechecker.core.arrays import ValueId
-from ....typechecker.elements import ArrayType, Element, Kind
-from ....typechecker.scalars import may_fail
+from ....typechecker.elements import ArrayType, Element, Kind, may_fail
 from ....typechecker.sizes.polynomials import ONE, ZERO, Size, number, product
 from ..phases import (
     Affine,

@@ -20,8 +20,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass, field, replace, require_invariant
-from ....typechecker.elements import Kind
-from ....typechecker.scalars import is_sequential
+from ....typechecker.elements import Kind, is_sequential
 from ....typechecker.sizes.polynomials import SizeVariable
 from ....typechecker.usage.check_moves import times
 from ...scalar.function_table import LIGHT

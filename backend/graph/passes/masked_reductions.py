@@ -15,8 +15,7 @@ from typing import Final
 
 from ....lang.support.records import replace
 from ....typechecker.core.arrays import Payload
-from ....typechecker.elements import ArrayType, Element, Kind
-from ....typechecker.scalars import FUNCTIONS, is_ordered, neutral_element
+from ....typechecker.elements import FUNCTIONS, ArrayType, Element, Kind, is_ordered, neutral_element
 from ....typechecker.sizes.polynomials import Size, SizeVariable, variable as size_of
 from ...scalar.function_table import LIGHT, REDUCTIONS
 from ..phases import (

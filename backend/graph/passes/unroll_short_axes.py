@@ -18,8 +18,7 @@ from math import prod
 from typing import Final
 
 from ....lang.support.records import replace
-from ....typechecker.elements import ArrayType, Kind
-from ....typechecker.scalars import FUNCTIONS, SELECTIVE, is_sequential
+from ....typechecker.elements import FUNCTIONS, SELECTIVE, ArrayType, Kind, is_sequential
 from ....typechecker.sizes.polynomials import Size, number
 from ...scalar.function_table import REDUCTIONS
 from ..phases import (

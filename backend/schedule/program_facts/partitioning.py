@@ -19,7 +19,7 @@ from math import prod
 from typing import TYPE_CHECKING, Final
 
 from ....lang.support.records import dataclass, replace
-from ....typechecker import scalars
+from ....typechecker import elements
 from ....typechecker.sizes.polynomials import Size
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph, KnownValues
@@ -220,7 +220,7 @@ def is_ordered(phase: Structured | LibraryPhase, value: ValueId, types: Types) -
     if isinstance(phase, LibraryPhase):
         return False  # cut along an axis that it reduces only where they do not
     function = next(r.reduction for r in phase.results if r.value == value)
-    return scalars.is_ordered(function or "", types[value].element.kind)
+    return elements.is_ordered(function or "", types[value].element.kind)
 
 
 def is_cut_in_sums(phase: Phase, types: Types, boxes: Sequence[Box]) -> bool:

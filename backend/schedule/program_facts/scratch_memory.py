@@ -15,8 +15,7 @@ from functools import reduce
 from math import prod
 from typing import Final, Protocol, TypeVar
 
-from ....typechecker.elements import ArrayType
-from ....typechecker.scalars import is_sequential
+from ....typechecker.elements import ArrayType, is_sequential
 from ....typechecker.sizes.polynomials import ZERO, Size, product
 from ....typechecker.sizes.size import minimum, quotient, upper_bound
 from ...graph.phases import (

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Final, TypeAlias, TypeGuard
 
 from ....lang.support.records import dataclass
-from ....typechecker import scalars
+from ....typechecker import elements
 from ...graph import traverse
 from ...graph.phases import ARGUMENT_REDUCTIONS, Graph, LibraryPhase, Phase, PhaseId, Structured, ValueId
 from ...graph.projections import frame_of
@@ -80,7 +80,7 @@ def has_rounds(flow: PassPartitioning, one: TilePass) -> bool:
     carried = [phase for phase in one.phases if is_carried(flow.cuts.get(phase.id))]
     scans = [phase for phase in carried if isinstance(phase, LibraryPhase) and phase.op == "scan"]
     kinds = [flow.graph.types[phase.results[0]].element.kind for phase in scans]
-    is_exact = [scalars.is_exact_in_any_order(function_of(phase), kind) for phase, kind in zip(scans, kinds, strict=True)]
+    is_exact = [elements.is_exact_in_any_order(function_of(phase), kind) for phase, kind in zip(scans, kinds, strict=True)]
     return bool(scans) and len(scans) == len(carried) and all(is_exact)
 
 
@@ -124,7 +124,7 @@ def _summed_cuts(phase: LibraryPhase, types: Types) -> Iterator[Cut]:
         shapes = [shape_of(value, types) for value in phase.args]
         axes = [axis for axis in one.operands if axis is not None]
         if one.combine is not None and len(axes) == len(shapes) and shapes[0] is not None and shapes[0][axes[0]] > 1:
-            grain = BLOCK if scalars.is_ordered(one.combine, kind) else 1
+            grain = BLOCK if elements.is_ordered(one.combine, kind) else 1
             yield TiledAxis(0, shapes[0][axes[0]], grain, True, tuple(axes), one.combine)
 
 
@@ -135,7 +135,7 @@ def _carries(phase: LibraryPhase, types: Types) -> bool:
 
 def is_ordered_scan(phase: LibraryPhase, types: Types) -> bool:
     """Returns whether the bits of a scan depend on where its blocks begin."""
-    return scalars.is_ordered(function_of(phase), types[phase.results[0]].element.kind)
+    return elements.is_ordered(function_of(phase), types[phase.results[0]].element.kind)
 
 
 def tells_empty(phase: LibraryPhase, types: Types) -> bool:

@@ -12,8 +12,7 @@ from math import prod
 from typing import Final
 
 from ....lang.support.records import dataclass, field, replace
-from ....typechecker.elements import ArrayType, Element, Kind
-from ....typechecker.scalars import neutral_element
+from ....typechecker.elements import ArrayType, Element, Kind, neutral_element
 from ....typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph

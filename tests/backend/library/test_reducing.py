@@ -17,8 +17,7 @@ from rho.backend.vm.backend_interface import CheckFailed
 from rho.backend.vm.values import Array, array, scalar
 from rho.lang.diagnostics.model import RunFailed
 from rho.tests.backend.library.agreeing import ALL, NUMBERS, agree, compare, fresh, indices, lifted, run
-from rho.typechecker.elements import Kind
-from rho.typechecker.scalars import FUNCTIONS, ResultKind
+from rho.typechecker.elements import FUNCTIONS, Kind, ResultKind
 
 DYADIC = [
     (row.name, kind)
