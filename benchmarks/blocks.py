@@ -21,9 +21,9 @@ import rho
 from rho.backend.devices.profile import CostTable, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.schedule.bounds.head_tail_bounds import Costs
+from rho.backend.schedule.problem import Decisions, Schedule
 from rho.backend.schedule.program.plan_program import PlannedProgram, plan_program
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
-from rho.backend.schedule.solution import Decisions, Schedule
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decisions_of
 from rho.lang.diagnostics.model import RhoError
 from rho.shell.execution.modules import bind_known_sizes

@@ -18,10 +18,9 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from rho.backend.devices.cost_functions import Duplex, Ticks
-from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import DEFAULT
-from rho.backend.schedule.solution import Status
 
 Arcs = list[tuple[int, int]]
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from rho.backend.schedule.problem import Contention, DeviceIndex, Link, PhaseIndex, Problem
-from rho.backend.schedule.solution import Schedule, Shard, Transfer
+from rho.backend.schedule.problem import Contention, DeviceIndex, Link, PhaseIndex, Problem, Schedule, Shard, Transfer
 
 
 class Contradiction(Exception):

@@ -21,11 +21,10 @@ from itertools import accumulate, pairwise
 import rho
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.this_machine import load_profile
-from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.problem import Answer, Decisions, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status
 from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import DEFAULT
-from rho.backend.schedule.solution import Answer, Decisions, Status
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.shell.execution.modules import bind_known_sizes
 

@@ -28,9 +28,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rho.backend.devices.cost_functions import Ticks
-from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.problem import Answer, Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status
 from rho.backend.schedule.search.portfolio import plan_problem
-from rho.backend.schedule.solution import Answer, Status
 from rho.backend.schedule.verify.schedule_checks import verify_schedule
 from rho.benchmarks.cp_sat import Contradiction, Model, Proposal
 from rho.benchmarks.planning import graph

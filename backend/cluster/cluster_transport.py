@@ -42,8 +42,8 @@ from ..schedule.plan.plan import (
     WaitStep,
     sub_plans,
 )
+from ..schedule.problem import QueueKind
 from ..schedule.program_facts.partitioning import stores_of
-from ..schedule.solution import QueueKind
 from ..vm.run_state import RunState
 from .wire import Connection, Message, MessageKind, bytes_of
 

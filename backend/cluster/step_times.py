@@ -19,7 +19,7 @@ import numpy as np
 from ...lang.support.records import dataclass, field
 from ..graph.phases import PhaseId
 from ..schedule.plan.plan import DeviceId, RunStep, TransferStep
-from ..schedule.solution import QueueKind
+from ..schedule.problem import QueueKind
 from ..vm.run_state import Observer, StepTiming
 from .cluster_transport import ClusterTransport, Process, Shares
 

@@ -63,6 +63,7 @@ from ..schedule.plan.plan import (
     WaitStep,
     sub_plans,
 )
+from ..schedule.problem import QueueKind
 from ..schedule.program_facts.partitioning import (
     BLOCK,
     SharedLoop,
@@ -78,7 +79,6 @@ from ..schedule.program_facts.partitioning import (
     shared_loops,
     subtrees,
 )
-from ..schedule.solution import QueueKind
 from ..vm.backend_interface import Backend, Kernel, Types
 from ..vm.bytecode import assemble
 from ..vm.interpreter import compile_instructions

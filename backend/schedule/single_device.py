@@ -57,6 +57,7 @@ from .plan.plan import (
     SubPlan,
     sub_plans,
 )
+from .problem import QueueKind
 from .program_facts.scratch_memory import (
     Amount,
     Amounts,
@@ -69,7 +70,6 @@ from .program_facts.scratch_memory import (
     rows_workspace,
     workspace_bound,
 )
-from .solution import QueueKind
 
 # ---------------------------------------------------------------------------------------------------- live ranges of buffers
 #

@@ -23,8 +23,8 @@ from ..jit import tiering
 from ..jit.compiler import LruCache
 from ..loopir.facts import numpy_nanoseconds
 from ..schedule.plan.plan import CombineStep, DeviceId, ExecutionPlan, FenceStep, RunStep, Step, TransferStep, WaitStep
+from ..schedule.problem import QueueKind
 from ..schedule.program_facts.partitioning import stored_on, stored_value
-from ..schedule.solution import QueueKind
 from .backend_interface import Backend, CheckFailed
 from .bytecode import NOT_APPLICABLE, BytecodeProgram, Instruction, assemble
 from .interpreter import compile_instructions

@@ -208,7 +208,7 @@ def profile_of_plan(plan: ExecutionPlan) -> Profile | None:
 def require_optimal(plan: ExecutionPlan, where: str) -> None:
     """Raise RunFailed SCH302 unless the plan is proved optimal."""
     from ...backend.schedule.plan.plan_text import bound_text
-    from ...backend.schedule.solution import Status
+    from ...backend.schedule.problem import Status
 
     prediction = plan.prediction
     if prediction is not None and prediction.status is Status.GAP:

@@ -13,8 +13,7 @@ from ...backend.schedule.instances.directive_resolution import DirectivesRejecte
 from ...backend.schedule.instances.instance_json import requested_devices
 from ...backend.schedule.instances.solve_instance import Solved, gap_of, read_instance, result_json, result_text, solve
 from ...backend.schedule.plan.plan_text import busy_of, bytes_text, label, plans_text, space_lines, time_text
-from ...backend.schedule.problem import Contention, Objective, Problem
-from ...backend.schedule.solution import Conflict, Status
+from ...backend.schedule.problem import Conflict, Contention, Objective, Problem, Status
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, pointing_into
 from ...lang.support.bounded_parsing import parse_natural
 from ...lang.support.files import Pipes, read_text

@@ -472,7 +472,7 @@ def _planned_row(name: str, core: Core, bound: BoundGraph, profile: Profile, sch
     """The estimate for several devices or other objectives: the prediction of a plan."""
     from ...backend.devices.phase_cost import with_interval
     from ...backend.schedule.plan.plan_text import bound_text, plans_text
-    from ...backend.schedule.solution import Status
+    from ...backend.schedule.problem import Status
     from ..display.estimates import duration
     from ..execution.scheduling import plan_on
 

@@ -12,12 +12,12 @@ from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.iteration_graph import is_distributable
 from rho.backend.graph.phases import Loop
 from rho.backend.schedule.plan.plan import ExecutionPlan
+from rho.backend.schedule.problem import Mode
 from rho.backend.schedule.program.distributed_loop import DistributedLoop, ProgramProblem
 from rho.backend.schedule.program.distributed_loop_search import _axes
 from rho.backend.schedule.program.iteration_plan import distributed_loop_of, iteration_template
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.problem_from_program import cost_context_of, problem_of
-from rho.backend.schedule.solution import Mode
 from rho.tests.backend.quick import with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes
 

@@ -5,8 +5,7 @@ Plans of these are right, not good: what tests of executors and checks want.
 
 from __future__ import annotations
 
-from rho.backend.schedule.problem import Problem
-from rho.backend.schedule.solution import Answer, Baseline, BoundCertificate, Decisions, Mode, Schedule, Status
+from rho.backend.schedule.problem import Answer, Baseline, BoundCertificate, Decisions, Mode, Problem, Schedule, Status
 from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 
 

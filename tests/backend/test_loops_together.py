@@ -18,7 +18,7 @@ from rho.backend.devices.this_machine import load_profile
 from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.phases import Loop, Phase
 from rho.backend.schedule.plan.plan import TransferStep, decode_plan, encode_plan
-from rho.backend.schedule.problem import DeviceGroup
+from rho.backend.schedule.problem import DeviceGroup, Status
 from rho.backend.schedule.program.distributed_loop_search import (
     _best_candidates,
     _iterations_bound,
@@ -30,7 +30,6 @@ from rho.backend.schedule.program.problem_from_program import cost_context_of, p
 from rho.backend.schedule.program_facts.partitioning import Cut
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import FAST
-from rho.backend.schedule.solution import Status
 from rho.backend.schedule.timeline.fence_insertion import synchronise
 from rho.backend.schedule.verify.plan_checks import check_plan
 from rho.backend.schedule.verify.schedule_checks import verify, verify_schedule

@@ -32,8 +32,8 @@ from rho.backend.schedule.plan.plan import (
     encode_plan,
 )
 from rho.backend.schedule.plan.plan_text import plan_text, queues_text
+from rho.backend.schedule.problem import QueueKind
 from rho.backend.schedule.rendering.gantt_model import chart_of_plan
-from rho.backend.schedule.solution import QueueKind
 from rho.backend.vm.executor import execute_plan
 from rho.lang.diagnostics.model import Refused, RunFailed
 from rho.tests.harness.tiers import checked

@@ -25,7 +25,7 @@ from rho.backend.schedule.plan.plan import (
     decode_plan,
     encode_plan,
 )
-from rho.backend.schedule.solution import Baseline, BoundCertificate, QueueKind, Status
+from rho.backend.schedule.problem import Baseline, BoundCertificate, QueueKind, Status
 
 CPU, GPU = DeviceId("cpu0"), DeviceId("gpu0")
 STEPS = (

@@ -11,11 +11,11 @@ from share import SEED, repeats
 from rho import backend
 from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind_sizes import BoundGraph
+from rho.backend.schedule.problem import Decisions, InsertionPolicy
 from rho.backend.schedule.program.distributed_loop import TicksOf
 from rho.backend.schedule.program.plan_program import plan_program
 from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.schedule.search.strategy import FAST
-from rho.backend.schedule.solution import Decisions, InsertionPolicy
 from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 from rho.backend.schedule.verify.schedule_checks import memory_in_use
 from rho.backend.vm.values import to_numpy

@@ -31,7 +31,7 @@ from rho.backend.schedule.plan.plan import (
     decode_plan,
     encode_plan,
 )
-from rho.backend.schedule.problem import DeviceGroup, Problem
+from rho.backend.schedule.problem import DeviceGroup, Mode, Problem
 from rho.backend.schedule.program.distributed_loop import ProgramProblem
 from rho.backend.schedule.program.iteration_plan import with_speculated
 from rho.backend.schedule.program.plan_from_schedule import plan_of
@@ -40,7 +40,6 @@ from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.schedule.program.schedule_from_plan import answer_of
 from rho.backend.schedule.program_facts.partitioning import Cut
 from rho.backend.schedule.search.strategy import FAST
-from rho.backend.schedule.solution import Mode
 from rho.backend.schedule.verify.plan_checks import check_plan, memory_in_use, needless_waits
 from rho.backend.schedule.verify.schedule_checks import verify
 from rho.backend.vm.executor import execute_plan

@@ -22,8 +22,8 @@ from rho.backend.devices.profile import CostTable, DeviceProfile, Profile
 from rho.backend.devices.profile_toml import canonical, read_profile
 from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.schedule.plan.plan import ExecutionPlan, RunStep
+from rho.backend.schedule.problem import Status
 from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program
-from rho.backend.schedule.solution import Status
 from rho.lang.diagnostics.model import Refused
 from rho.shell.execution.stored_plans import this_machine
 from rho.tests.backend.test_programs_on_devices import same_bits

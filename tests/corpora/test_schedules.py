@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rho.backend.schedule.instances.solve_instance import read_instance, solve
-from rho.backend.schedule.solution import Status
+from rho.backend.schedule.problem import Status
 
 DATA = Path(__file__).parent / "data" / "schedules"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rho.backend.schedule.solution import Schedule, ScheduledStep, Synchronisation
+from rho.backend.schedule.problem import Schedule, ScheduledStep, Synchronisation
 
 
 def followed(sync: Synchronisation, before: Schedule, after: Schedule) -> Synchronisation:

@@ -10,6 +10,7 @@ from functools import cache
 from rho.backend.devices.cost_functions import Duplex, Ticks
 from rho.backend.schedule.instances.solve_instance import solve
 from rho.backend.schedule.problem import (
+    Answer,
     Before,
     Combine,
     Contention,
@@ -29,9 +30,9 @@ from rho.backend.schedule.problem import (
     Replicate,
     SourceLine,
     Split,
+    Synchronisation,
 )
 from rho.backend.schedule.search.strategy import Budget
-from rho.backend.schedule.solution import Answer, Synchronisation
 
 HERE = SourceLine(1, "a directive")
 

@@ -13,12 +13,12 @@ from share import seeds
 from rho.backend.devices.profile_toml import read_profile
 from rho.backend.schedule.bounds import lp_relaxation as fluid
 from rho.backend.schedule.plan.plan import decode_plan
+from rho.backend.schedule.problem import Schedule, Status
 from rho.backend.schedule.program import plan_program
 from rho.backend.schedule.search import lexicographic_search, portfolio
 from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget, SearchContext, StageFailed, Strategy, always
-from rho.backend.schedule.solution import Schedule, Status
 from rho.backend.schedule.timeline.fence_insertion import synchronise
 from rho.backend.schedule.verify.judge import Rule, Violation
 from rho.backend.schedule.verify.schedule_checks import verify

@@ -8,8 +8,19 @@ from itertools import pairwise
 from random import Random
 
 from rho.backend.devices.cost_functions import Duplex, Ticks
-from rho.backend.schedule.problem import Combine, Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
-from rho.backend.schedule.solution import Decisions, InsertionPolicy, TransferPolicy
+from rho.backend.schedule.problem import (
+    Combine,
+    Contention,
+    Decisions,
+    DeviceGroup,
+    Edge,
+    InsertionPolicy,
+    Link,
+    PhaseIndex,
+    PhaseTask,
+    Problem,
+    TransferPolicy,
+)
 
 
 def problem_of(r: Random, most_phases: int = 6) -> Problem:

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import ceil
 
-from rho.backend.schedule.problem import Edge, Keep, Replicate
-from rho.backend.schedule.solution import Shard, Transfer
+from rho.backend.schedule.problem import Edge, Keep, Replicate, Shard, Transfer
 
 from .naive_directives import Directives
 from .naive_memory import Memory

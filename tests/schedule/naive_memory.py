@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil
 
-from rho.backend.schedule.problem import Keep, LimitMemory, Replicate
-from rho.backend.schedule.solution import ScheduledCombine, Shard, Transfer
+from rho.backend.schedule.problem import Keep, LimitMemory, Replicate, ScheduledCombine, Shard, Transfer
 
 from .naive_parts import Parts
 

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rho.backend.schedule.problem import Before, Edge
-from rho.backend.schedule.solution import QueueKind, ScheduledCombine, ScheduledStep, Shard, Synchronisation, Transfer, Wait
+from rho.backend.schedule.problem import (
+    Before,
+    Edge,
+    QueueKind,
+    ScheduledCombine,
+    ScheduledStep,
+    Shard,
+    Synchronisation,
+    Transfer,
+    Wait,
+)
 
 from .naive import Naive
 

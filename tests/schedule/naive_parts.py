@@ -6,8 +6,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from rho.backend.devices.cost_functions import Duplex
-from rho.backend.schedule.problem import Contention, Edge, Problem
-from rho.backend.schedule.solution import Schedule, Shard, Transfer
+from rho.backend.schedule.problem import Contention, Edge, Problem, Schedule, Shard, Transfer
 
 
 class Parts:

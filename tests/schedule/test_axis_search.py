@@ -12,7 +12,7 @@ from share import seeds
 
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.exact.z3_solver import SolverSteps
-from rho.backend.schedule.problem import AxisSpace, Combine, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.problem import AxisSpace, Combine, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status
 from rho.backend.schedule.search.axis_search import (
     LeastTicks,
     bound_holds_along_all,
@@ -25,7 +25,6 @@ from rho.backend.schedule.search.axis_search import (
 from rho.backend.schedule.search.lexicographic_search import plan_objectives
 from rho.backend.schedule.search.portfolio import bound_is_confirmed
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
-from rho.backend.schedule.solution import Status
 from rho.backend.schedule.verify.judge import Rule
 from rho.backend.schedule.verify.schedule_checks import BoundStatus, bound_status, verify
 

@@ -13,8 +13,10 @@ from rho.backend.schedule.bounds.bound_strategies import best_bound, energetic_b
 from rho.backend.schedule.bounds.head_tail_bounds import BoundSet, Costs
 from rho.backend.schedule.problem import (
     Combine,
+    Decisions,
     DeviceGroup,
     Edge,
+    InsertionPolicy,
     Link,
     PhaseIndex,
     PhaseTask,
@@ -25,7 +27,6 @@ from rho.backend.schedule.problem import (
 from rho.backend.schedule.search.list_scheduling import baselines
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget
-from rho.backend.schedule.solution import Decisions, InsertionPolicy
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 
 from .drawn import problem_of

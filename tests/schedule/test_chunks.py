@@ -12,11 +12,21 @@ from share import repeats, seeds
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.bound_strategies import best_bound
 from rho.backend.schedule.bounds.head_tail_bounds import BoundSet, Costs
-from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.problem import (
+    Combine,
+    Decisions,
+    DeviceGroup,
+    Edge,
+    Link,
+    PhaseIndex,
+    PhaseTask,
+    Problem,
+    Schedule,
+    Status,
+)
 from rho.backend.schedule.search.instance_transformations import split_into_chunks
 from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.portfolio import plan_problem
-from rho.backend.schedule.solution import Decisions, Schedule, Status
 from rho.backend.schedule.timeline.fence_insertion import synchronise
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decisions_of
 from rho.backend.schedule.timeline.step_graph import StepGraph, first_overflow, starts_in, step_buffers

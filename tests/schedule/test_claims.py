@@ -12,7 +12,10 @@ from share import seeds
 
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.problem import (
+    Answer,
+    BoundCertificate,
     Combine,
+    Conflict,
     Deadline,
     DeviceGroup,
     DeviceIndex,
@@ -24,9 +27,11 @@ from rho.backend.schedule.problem import (
     PhaseIndex,
     PhaseTask,
     Problem,
+    Schedule,
+    Shard,
     SourceLine,
+    Status,
 )
-from rho.backend.schedule.solution import Answer, BoundCertificate, Conflict, Schedule, Shard, Status
 from rho.backend.schedule.verify.judge import Rule
 from rho.backend.schedule.verify.schedule_checks import BoundStatus, bound_status, everything_at_home, verify, verify_schedule
 from rho.lang.diagnostics.model import Code

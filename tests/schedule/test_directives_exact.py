@@ -16,6 +16,7 @@ from rho.backend.schedule.exact.infeasibility import data_arcs, find_conflict, o
 from rho.backend.schedule.problem import (
     Before,
     Combine,
+    Conflict,
     Deadline,
     DeviceGroup,
     Directive,
@@ -32,9 +33,9 @@ from rho.backend.schedule.problem import (
     Problem,
     SourceLine,
     Split,
+    Status,
 )
 from rho.backend.schedule.search.portfolio import plan_problem
-from rho.backend.schedule.solution import Conflict, Status
 from rho.backend.schedule.verify.schedule_checks import verify_schedule
 
 from .problems import KINDS, atomic

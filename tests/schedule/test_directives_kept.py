@@ -13,6 +13,7 @@ from share import SEED, repeats
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.instances.directive_resolution import DirectivesRejected, resolve_texts
 from rho.backend.schedule.problem import (
+    Answer,
     Before,
     Deadline,
     DeviceGroup,
@@ -37,7 +38,6 @@ from rho.backend.schedule.search.branch_forms import plan_selects
 from rho.backend.schedule.search.instance_transformations import unrolled
 from rho.backend.schedule.search.lexicographic_search import plan_objectives
 from rho.backend.schedule.search.strategy import FAST
-from rho.backend.schedule.solution import Answer
 
 from .naive_directives import Directives
 

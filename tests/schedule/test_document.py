@@ -9,8 +9,8 @@ import pytest
 from share import SEED, repeats
 
 from rho.backend.schedule.instances.solve_instance import read_instance, solve
+from rho.backend.schedule.problem import Answer, Status
 from rho.backend.schedule.search.strategy import DEFAULT, FAST
-from rho.backend.schedule.solution import Answer, Status
 
 from .document import Document
 from .tiny import tiny

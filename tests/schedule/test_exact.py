@@ -16,7 +16,9 @@ from rho.backend.schedule.exact.makespan_bisection import SearchOutcome, refine
 from rho.backend.schedule.exact.z3_solver import SolverSteps
 from rho.backend.schedule.instances.solve_instance import read_instance
 from rho.backend.schedule.problem import (
+    Answer,
     Before,
+    BoundCertificate,
     Combine,
     DeviceGroup,
     Edge,
@@ -28,10 +30,10 @@ from rho.backend.schedule.problem import (
     PlaceDirective,
     Problem,
     SourceLine,
+    Status,
 )
 from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.portfolio import plan_problem
-from rho.backend.schedule.solution import Answer, BoundCertificate, Status
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.backend.schedule.verify.schedule_checks import verify_schedule
 

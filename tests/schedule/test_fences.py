@@ -9,8 +9,22 @@ from fractions import Fraction
 from hypothesis import given, settings, strategies as st
 
 from rho.backend.devices.cost_functions import Ticks
-from rho.backend.schedule.problem import Before, DeviceGroup, Edge, Link, Objective, PhaseIndex, PhaseTask, Problem, SourceLine
-from rho.backend.schedule.solution import Decisions, Fence, QueueKind, Schedule, Synchronisation
+from rho.backend.schedule.problem import (
+    Before,
+    Decisions,
+    DeviceGroup,
+    Edge,
+    Fence,
+    Link,
+    Objective,
+    PhaseIndex,
+    PhaseTask,
+    Problem,
+    QueueKind,
+    Schedule,
+    SourceLine,
+    Synchronisation,
+)
 from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
 from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 

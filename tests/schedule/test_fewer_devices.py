@@ -13,11 +13,10 @@ from rho.backend.devices.profile import CostTable, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.schedule.bounds.head_tail_bounds import Costs
 from rho.backend.schedule.bounds.single_phase_split import SLIVERS, nested_device_subsets
-from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.problem import Decisions, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
 from rho.backend.schedule.program.plan_program import plan_program
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget, SearchContext
-from rho.backend.schedule.solution import Decisions
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decisions_of
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check

@@ -10,12 +10,11 @@ from share import seeds
 
 from rho.backend.devices.cost_functions import Duplex, Ticks
 from rho.backend.schedule.bounds.head_tail_bounds import BoundSet, Costs
-from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.problem import Combine, Decisions, DeviceGroup, Edge, Link, Mode, PhaseIndex, PhaseTask, Problem, Status
 from rho.backend.schedule.search.list_scheduling import moldable_list_schedule
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.primal_heuristics import decoding_work
 from rho.backend.schedule.search.strategy import DEFAULT, FAST
-from rho.backend.schedule.solution import Decisions, Mode, Status
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.backend.schedule.verify.schedule_checks import verify
 

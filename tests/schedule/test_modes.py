@@ -21,11 +21,11 @@ from rho.backend.schedule.problem import (
     Problem,
     SourceLine,
     Split,
+    Status,
 )
 from rho.backend.schedule.search.mode_enumeration import MOST_MODES, candidate_modes, enumerate_modes, water_filled
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget
-from rho.backend.schedule.solution import Status
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 
 from . import oracle

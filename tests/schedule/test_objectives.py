@@ -31,12 +31,12 @@ from rho.backend.schedule.problem import (
     PlaceDirective,
     Problem,
     SourceLine,
+    Status,
 )
 from rho.backend.schedule.search.instance_transformations import unrolled
 from rho.backend.schedule.search.lexicographic_search import bound_is_reproved, plan_objectives
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
-from rho.backend.schedule.solution import Status
 from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 from rho.backend.schedule.verify.schedule_checks import verify, verify_schedule
 

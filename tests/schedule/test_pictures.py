@@ -30,11 +30,26 @@ from rho.backend.schedule.plan.plan import (
     TransferStep,
     WaitStep,
 )
-from rho.backend.schedule.problem import DeviceGroup, DeviceIndex, Edge, Link, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.problem import (
+    Answer,
+    Baseline,
+    BoundCertificate,
+    DeviceGroup,
+    DeviceIndex,
+    Edge,
+    Link,
+    PhaseIndex,
+    PhaseTask,
+    Problem,
+    QueueKind,
+    Schedule,
+    Shard,
+    Status,
+    Transfer,
+)
 from rho.backend.schedule.rendering.gantt import colour, gantt_svg, gantt_text, trace_json
 from rho.backend.schedule.rendering.gantt_model import MOST_LANES, BarKind, GanttChart, chart_of_answer, chart_of_plan, time_text
 from rho.backend.schedule.rendering.html_page import graph_dot, graph_svg, plan_page
-from rho.backend.schedule.solution import Answer, Baseline, BoundCertificate, QueueKind, Schedule, Shard, Status, Transfer
 
 CPU, GPU, BUS = DeviceId("cpu0"), DeviceId("gpu0"), DeviceId("pcie0")
 

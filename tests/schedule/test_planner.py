@@ -19,10 +19,10 @@ from rho.backend.schedule.problem import (
     PlaceDirective,
     Problem,
     SourceLine,
+    Status,
 )
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import FAST, Budget
-from rho.backend.schedule.solution import Status
 
 from . import oracle
 from .drawn import problem_of

@@ -21,10 +21,10 @@ from rho.backend.schedule.problem import (
     Select,
     SourceLine,
     Speculate,
+    Status,
 )
 from rho.backend.schedule.search.branch_forms import plan_selects, with_late
 from rho.backend.schedule.search.strategy import FAST
-from rho.backend.schedule.solution import Status
 from rho.backend.schedule.timeline.fence_insertion import synchronise
 from rho.backend.schedule.verify.schedule_checks import verify
 

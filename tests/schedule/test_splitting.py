@@ -11,6 +11,7 @@ from rho.backend.schedule.bounds.head_tail_bounds import Costs, apportion_within
 from rho.backend.schedule.bounds.single_phase_split import PhaseSplit, split_single_phase
 from rho.backend.schedule.problem import (
     Combine,
+    Decisions,
     DeviceGroup,
     Edge,
     LimitMachines,
@@ -20,7 +21,6 @@ from rho.backend.schedule.problem import (
     Problem,
     SourceLine,
 )
-from rho.backend.schedule.solution import Decisions
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decode_schedule
 
 MB = 1_000_000

@@ -9,10 +9,9 @@ import pytest
 from share import seeds
 
 from rho.backend.devices.cost_functions import Ticks
-from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem
+from rho.backend.schedule.problem import Decisions, DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import Budget
-from rho.backend.schedule.solution import Decisions
 from rho.backend.schedule.timeline.problem_index import ample_memory
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decisions_of, decode_schedule
 from rho.backend.schedule.timeline.step_expansion import expand

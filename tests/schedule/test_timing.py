@@ -9,8 +9,10 @@ from rho.backend.schedule.problem import (
     Before,
     Combine,
     Contention,
+    Decisions,
     DeviceGroup,
     Edge,
+    InsertionPolicy,
     IssueBefore,
     Keep,
     Link,
@@ -19,7 +21,6 @@ from rho.backend.schedule.problem import (
     Problem,
     SourceLine,
 )
-from rho.backend.schedule.solution import Decisions, InsertionPolicy
 from rho.backend.schedule.timeline.serial_sgs import Infeasible, ScheduleDecoder, decode_schedule
 
 HOME = DeviceGroup("cpu0", "cpu", home=True)

@@ -14,6 +14,7 @@ from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.problem import (
     Before,
     Deadline,
+    Decisions,
     DeviceGroup,
     DeviceIndex,
     Directive,
@@ -29,11 +30,16 @@ from rho.backend.schedule.problem import (
     PhaseTask,
     PlaceDirective,
     Problem,
+    QueueIndex,
     Replicate,
+    Schedule,
+    Shard,
     SourceLine,
     Split,
+    Synchronisation,
+    Transfer,
+    Wait,
 )
-from rho.backend.schedule.solution import Decisions, QueueIndex, Schedule, Shard, Synchronisation, Transfer, Wait
 from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
 from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 from rho.backend.schedule.verify.schedule_checks import memory_in_use, verify_schedule

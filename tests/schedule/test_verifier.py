@@ -15,37 +15,35 @@ from rho.backend.devices.cost_functions import Duplex, Ticks
 from rho.backend.schedule.instances.directive_resolution import DirectivesRejected, resolve_texts
 from rho.backend.schedule.instances.solve_instance import solve
 from rho.backend.schedule.problem import (
+    Answer,
+    BoundCertificate,
     Combine,
+    Conflict,
+    Decisions,
     DeviceGroup,
     DeviceIndex,
     Edge,
+    Fence,
     Link,
     PhaseIndex,
     PhaseTask,
     PlaceDirective,
     Problem,
-    SourceLine,
-)
-from rho.backend.schedule.search import portfolio
-from rho.backend.schedule.search.lexicographic_search import plan_objectives
-from rho.backend.schedule.search.portfolio import plan_problem
-from rho.backend.schedule.search.strategy import FAST
-from rho.backend.schedule.solution import (
-    Answer,
-    BoundCertificate,
-    Conflict,
-    Decisions,
-    Fence,
     QueueIndex,
     QueueKind,
     Schedule,
     ScheduledQueue,
     Shard,
+    SourceLine,
     Status,
     Synchronisation,
     Transfer,
     Wait,
 )
+from rho.backend.schedule.search import portfolio
+from rho.backend.schedule.search.lexicographic_search import plan_objectives
+from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.strategy import FAST
 from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
 from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 from rho.backend.schedule.verify.judge import Rule, is_tiled

@@ -12,9 +12,8 @@ from share import SEED, repeats, seeds
 
 from rho.backend.schedule.exact.infeasibility import find_conflict, memory_conflict
 from rho.backend.schedule.instances.solve_instance import read_instance, solve
-from rho.backend.schedule.problem import Directive, LimitMachines, LimitMemory, Problem
+from rho.backend.schedule.problem import Answer, Directive, LimitMachines, LimitMemory, Problem, Status
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
-from rho.backend.schedule.solution import Answer, Status
 
 from .document import Document
 from .test_document import alone

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from rho.backend.schedule.solution import Status
+from rho.backend.schedule.problem import Status
 from rho.lang.diagnostics.model import Code
 
 from .conftest import Rho

@@ -9,10 +9,9 @@ from functools import partial
 from math import exp
 from typing import TYPE_CHECKING, Final
 
-from ..problem import DeviceIndex, Objective, Problem
+from ..problem import Decisions, DeviceIndex, InsertionPolicy, Objective, Problem, Schedule
 from ..search.list_scheduling import best_timing, within_limits
 from ..search.strategy import MOST_DEVICES, SearchContext, Strategy
-from ..solution import Decisions, InsertionPolicy, Schedule
 from ..timeline.fence_insertion import synchronise
 from ..timeline.problem_index import Routes, topological_order
 from ..timeline.serial_sgs import FOREVER, ScheduleDecoder

@@ -23,8 +23,7 @@ from typing import Final
 
 from ....lang.support.processes import is_numpy_installed
 from ....lang.support.records import cached_property, dataclass
-from ..problem import allowed_devices
-from ..solution import Mode
+from ..problem import Mode, allowed_devices
 from ..timeline.problem_index import topological_order
 from ..timeline.serial_sgs import ScheduleDecoder
 

@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 from ....lang.support.records import dataclass, field
 from ...devices.cost_functions import Ticks
-from ..solution import Mode
+from ..problem import Mode
 from ..timeline.problem_index import Channel
 from .head_tail_bounds import BoundSet, DeviceClass, device_classes_of
 

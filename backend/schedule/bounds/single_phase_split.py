@@ -21,10 +21,9 @@ from typing import Final
 from ....lang.diagnostics.model import Code
 from ....lang.support.records import dataclass, field, replace
 from ...devices.cost_functions import Ticks
-from ..problem import DeviceGroup, Directive, PhaseIndex, Problem
+from ..problem import Conflict, Decisions, DeviceGroup, Directive, Mode, PhaseIndex, Problem, Schedule, TransferPolicy
 from ..search.list_scheduling import PlacementCandidate, best_timing
 from ..search.strategy import FAST, SearchContext, Strategy
-from ..solution import Conflict, Decisions, Mode, Schedule, TransferPolicy
 from ..timeline.problem_index import Routes, topological_order
 from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
 from .head_tail_bounds import Costs, apportion_within, bisect_max, bisect_min, bytes_text

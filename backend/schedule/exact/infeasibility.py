@@ -20,6 +20,7 @@ from ..bounds.bound_strategies import best_bound
 from ..bounds.head_tail_bounds import BoundSet, Costs, bisect_max, bytes_text
 from ..bounds.single_phase_split import split_single_phase
 from ..problem import (
+    Conflict,
     Deadline,
     DeviceIndex,
     Directive,
@@ -38,7 +39,6 @@ from ..problem import (
 )
 from ..search.instance_transformations import chunkable_phases
 from ..search.mode_enumeration import candidate_modes
-from ..solution import Conflict
 from ..timeline.problem_index import topological_order
 from ..timeline.serial_sgs import ScheduleDecoder
 from .makespan_bisection import MakespanSearch

@@ -13,8 +13,7 @@ from itertools import combinations
 from typing import TypeAlias
 
 from ....lang.support.records import dataclass
-from ..problem import Problem
-from ..solution import Mode, Schedule
+from ..problem import Mode, Problem, Schedule
 from ..timeline.step_expansion import VIA_LINK
 from ..timeline.step_graph import COMBINE, PARTIAL, SHARD, Key, StepGraph, StepNode, first_overflow, step_buffers
 from .formulation import Formulation, ValidInequalities

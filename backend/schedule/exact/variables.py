@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from ....lang.support.records import cached_property, dataclass, field
 from ..bounds.head_tail_bounds import BoundSet, Costs
-from ..problem import Problem
-from ..solution import Mode
+from ..problem import Mode, Problem
 from ..timeline.problem_index import Hop, topological_order
 from ..timeline.serial_sgs import ScheduleDecoder
 from ..timeline.step_expansion import ShardProducer, accesses_of, producers_of

@@ -8,11 +8,25 @@ from typing import Any, Final
 
 from ....lang.support.records import dataclass, replace
 from ..plan.plan_text import count_text
-from ..problem import Contention, Objective, PhaseIndex, Problem, Select
+from ..problem import (
+    Answer,
+    BoundCertificate,
+    Contention,
+    Objective,
+    PhaseIndex,
+    Problem,
+    QueueKind,
+    Schedule,
+    ScheduledStep,
+    Select,
+    Shard,
+    Status,
+    Synchronisation,
+    Transfer,
+)
 from ..search.branch_forms import plan_selects
 from ..search.instance_transformations import unrolled
 from ..search.strategy import DEFAULT, Budget
-from ..solution import Answer, BoundCertificate, QueueKind, Schedule, ScheduledStep, Shard, Status, Synchronisation, Transfer
 from ..timeline.fence_insertion import synchronise
 from ..verify.schedule_checks import verify
 from .graph_readers import decode_dot, decode_stg

@@ -32,7 +32,7 @@ from typing import Annotated, Any, Final, Never, NewType, TypeAlias, Union, get_
 from ....lang.support.bounded_parsing import decode
 from ....lang.support.records import dataclass, field
 from ...graph.phases import PhaseId, ValueId
-from ..solution import Baseline, BoundCertificate, QueueKind, Status
+from ..problem import Baseline, BoundCertificate, QueueKind, Status
 
 # ---------------------------------------------------------------------------------------------------- records
 #

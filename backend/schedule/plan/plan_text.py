@@ -38,7 +38,7 @@ from ...graph.phases import (
 )
 from ...graph.projections import is_unread
 from ...graph.symbolic_costs import Types, cost_of, reduced_axes
-from ..solution import QueueKind, Status
+from ..problem import QueueKind, Status
 from .plan import (
     BranchStep,
     CellsStep,

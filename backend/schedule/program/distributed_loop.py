@@ -21,10 +21,24 @@ from ...graph.iteration_graph import LoopIteration
 from ...graph.phases import Input, Loop, Phase, PhaseId, ValueId
 from ...graph.symbolic_costs import Types
 from ..plan.plan import ALIGNMENT, Box, DeviceId, LoopPartition, SubPlan
-from ..problem import DeviceGroup, DeviceIndex, DistributedMode, Edge, Link, PhaseIndex, PhaseTask, Problem, Replicate, SourceLine
+from ..problem import (
+    DeviceGroup,
+    DeviceIndex,
+    DistributedMode,
+    Edge,
+    Link,
+    Mode,
+    PhaseIndex,
+    PhaseTask,
+    Problem,
+    Replicate,
+    Schedule,
+    Shard,
+    SourceLine,
+    Transfer,
+)
 from ..program_facts.partitioning import Cut, box_along_axis, box_of, reads_of, result_boxes, shape_of, space_of
 from ..program_facts.scratch_memory import Numbers
-from ..solution import Mode, Schedule, Shard, Transfer
 from .axis_choice import (
     WHOLE_OPERAND,
     AlignedRows,

@@ -31,20 +31,24 @@ from ..bounds.single_phase_split import nested_device_subsets
 from ..exact.infeasibility import certified_bound, memory_conflict, without_cuts
 from ..plan.plan import ALIGNMENT
 from ..problem import (
+    Answer,
     Before,
+    BoundCertificate,
+    Conflict,
     Directive,
     LimitMemory,
+    Mode,
     Objective,
     PhaseIndex,
     PhaseTask,
     Problem,
     SourceLine,
+    Status,
     directive_constraints,
 )
 from ..program_facts.partitioning import shape_of
 from ..program_facts.scratch_memory import rounded_to_alignment
 from ..search.strategy import FAST, Budget
-from ..solution import Answer, BoundCertificate, Conflict, Mode, Status
 from ..timeline.serial_sgs import FOREVER, ScheduleDecoder
 from .axis_choice import AlignedRows
 from .distributed_loop import CostContext, DistributedLoop, ProgramProblem

@@ -30,21 +30,26 @@ from ...graph.iteration_graph import (
 from ...graph.phases import Branch, Input, Loop, Phase, PhaseId, SubGraph, ValueId
 from ..plan.plan import LoopPartition
 from ..problem import (
+    Answer,
     Before,
+    Decisions,
     DeviceGroup,
     Directive,
+    InsertionPolicy,
     IssueBefore,
+    Mode,
     Objective,
     PhaseIndex,
     PlaceDirective,
     Problem,
     Select,
+    Status,
+    TransferPolicy,
 )
 from ..program_facts.partitioning import Cut, cuts_of, shape_of
 from ..search.axis_search import without_axes
 from ..search.branch_forms import plan_selects
 from ..search.strategy import FAST, Budget
-from ..solution import Answer, Decisions, InsertionPolicy, Mode, Status, TransferPolicy
 from ..timeline.serial_sgs import ScheduleDecoder
 from .axis_choice import AxisChoice, PhaseCut
 from .distributed_loop import CostContext, DistributedLoop, PlannedIteration, ProgramProblem

@@ -50,11 +50,10 @@ from ..plan.plan import (
     TransferStep,
     WaitStep,
 )
-from ..problem import Keep, devices_named
+from ..problem import Answer, Keep, QueueKind, Schedule, ScheduledStep, Shard, Synchronisation, Transfer, devices_named
 from ..program_facts.partitioning import MAX_READER_PAIRS, boxes_overlap, full_box, is_inside, operand_boxes, reads_of, regions_of
 from ..program_facts.scratch_memory import Numbers, first_fit, rounded_to_alignment
 from ..single_device import describe_phase, step_of
-from ..solution import Answer, QueueKind, Schedule, ScheduledStep, Shard, Synchronisation, Transfer
 from ..timeline.fence_insertion import synchronise
 from .distributed_loop import Boxes, DistributedLoop, ProgramProblem
 from .problem_from_program import cuts_in

@@ -33,6 +33,10 @@ from ..instances.instance_json import to_devices
 from ..plan.plan import DeviceId, ExecutionPlan, PlannedFile
 from ..plan.plan_text import amount, plans_text, time_text
 from ..problem import (
+    Answer,
+    Baseline,
+    BoundCertificate,
+    Conflict,
     Deadline,
     DeviceGroup,
     Directive,
@@ -41,14 +45,15 @@ from ..problem import (
     PhaseIndex,
     PhaseTask,
     Problem,
+    Schedule,
     SourceLine,
     Speculate,
+    Status,
     directive_constraints,
 )
 from ..program_facts.partitioning import stored_on
 from ..search.list_scheduling import baselines
 from ..search.strategy import DEFAULT, Budget, StrategyFailure, tolerate_failures
-from ..solution import Answer, Baseline, BoundCertificate, Conflict, Schedule, Status
 from ..timeline.fence_insertion import synchronise
 from ..timeline.serial_sgs import ScheduleDecoder
 from ..verify.judge import Rule

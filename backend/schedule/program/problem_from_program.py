@@ -32,7 +32,7 @@ from ..bounds.bound_strategies import energy_of_schedule
 from ..instances.instance_json import to_devices
 from ..plan.plan import ALIGNMENT, ExecutionPlan, PlannedCut
 from ..plan.plan_text import op_name
-from ..problem import AxisSpace, Combine, DeviceGroup, Edge, Keep, Objective, PhaseIndex, PhaseTask, Problem, SourceLine
+from ..problem import Answer, AxisSpace, Combine, DeviceGroup, Edge, Keep, Objective, PhaseIndex, PhaseTask, Problem, SourceLine
 from ..program_facts.partitioning import (
     BLOCK,
     Cut,
@@ -51,7 +51,6 @@ from ..search.axis_search import least_bytes
 from ..search.lexicographic_search import plan_objectives
 from ..search.strategy import FAST
 from ..single_device import working_bytes
-from ..solution import Answer
 from .axis_choice import AlignedRows, Axes, AxisChoice, PhaseCut, choice_of, operand_access, options_along, options_of
 from .distributed_loop import CostContext, DistributedLoop, ProgramProblem, TicksOf
 

@@ -30,12 +30,24 @@ from ..plan.plan import (
     WaitStep,
     plan_object,
 )
-from ..problem import DeviceIndex, Objective, PhaseIndex
+from ..problem import (
+    Answer,
+    Baseline,
+    BoundCertificate,
+    DeviceIndex,
+    Objective,
+    PhaseIndex,
+    QueueKind,
+    Schedule,
+    ScheduledCombine,
+    Shard,
+    Status,
+    Transfer,
+)
 from ..program_facts.partitioning import regions_of
 from ..program_facts.scratch_memory import Numbers
 from ..search.list_scheduling import baselines
 from ..single_device import HOME, describe_phase, plan_one_device, step_of
-from ..solution import Answer, Baseline, BoundCertificate, QueueKind, Schedule, ScheduledCombine, Shard, Status, Transfer
 from ..timeline.problem_index import Routes
 from ..timeline.serial_sgs import ScheduleDecoder
 from ..verify.schedule_checks import verify_schedule

@@ -41,8 +41,7 @@ from ..plan.plan import (
     sub_plans,
 )
 from ..plan.plan_text import bytes_text, chunks_text, has_other_axes, space_lines, time_text as nanoseconds_text
-from ..problem import Problem
-from ..solution import Answer, QueueKind, Schedule, Status
+from ..problem import Answer, Problem, QueueKind, Schedule, Status
 from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
 from ..timeline.step_graph import StepGraph, memory_profiles, starts_in, step_buffers
 

@@ -27,8 +27,7 @@ from ....lang.support.records import replace
 from ...devices.cost_functions import Ticks
 from ..bounds.bound_strategies import MOST_ENERGY, best_bound, energetic_bound
 from ..bounds.head_tail_bounds import BoundSet, Costs, is_applicable
-from ..problem import AxisSpace, Combine, Edge, Objective, PhaseTask, Problem, Split
-from ..solution import Answer, BoundCertificate, Status
+from ..problem import Answer, AxisSpace, BoundCertificate, Combine, Edge, Objective, PhaseTask, Problem, Split, Status
 from ..timeline.problem_index import Routes, topological_order
 from ..timeline.serial_sgs import ScheduleDecoder
 from .lexicographic_search import plan_objectives

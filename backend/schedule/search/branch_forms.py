@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ..problem import (
+    Answer,
     Before,
     Directive,
     Edge,
@@ -31,8 +32,8 @@ from ..problem import (
     Select,
     Speculate,
     Split,
+    Status,
 )
-from ..solution import Answer, Status
 from .lexicographic_search import plan_objectives
 from .strategy import DEFAULT, Budget
 

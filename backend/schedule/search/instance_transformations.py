@@ -15,20 +15,22 @@ from typing import Final
 from ....lang.support.records import replace
 from ..problem import (
     Before,
+    Decisions,
     Directive,
     IssueBefore,
     Keep,
     LimitMemory,
+    Mode,
     NoSplit,
     PhaseIndex,
     PlaceDirective,
     Problem,
     Replicate,
+    Schedule,
     Speculate,
     Split,
     directive_constraints,
 )
-from ..solution import Decisions, Mode, Schedule
 from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
 from .list_scheduling import at_home, best_timing
 from .strategy import MOST_DEVICES, Budget, SearchContext, Strategy

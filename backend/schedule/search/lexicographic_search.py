@@ -26,8 +26,19 @@ from ..bounds.bound_strategies import (
 from ..bounds.head_tail_bounds import Costs
 from ..exact.infeasibility import find_conflict
 from ..exact.z3_solver import SolverSteps
-from ..problem import Deadline, LimitMachines, Objective, PhaseIndex, PlaceDirective, Problem, SourceLine
-from ..solution import Answer, BoundCertificate, Schedule, Status
+from ..problem import (
+    Answer,
+    BoundCertificate,
+    Deadline,
+    LimitMachines,
+    Objective,
+    PhaseIndex,
+    PlaceDirective,
+    Problem,
+    Schedule,
+    SourceLine,
+    Status,
+)
 from ..timeline.serial_sgs import FOREVER, ScheduleDecoder, decisions_of
 from .instance_transformations import unrolled
 from .list_scheduling import within_limits

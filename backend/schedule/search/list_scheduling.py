@@ -18,8 +18,7 @@ from typing import Final
 from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ..bounds.head_tail_bounds import BoundSet, Costs, apportion_within, bisect_min
-from ..problem import DirectiveConstraints, apportion
-from ..solution import Decisions, InsertionPolicy, Mode, Schedule, TransferPolicy
+from ..problem import Decisions, DirectiveConstraints, InsertionPolicy, Mode, Schedule, TransferPolicy, apportion
 from ..timeline.problem_index import topological_order
 from ..timeline.serial_sgs import ScheduleDecoder, first_gap
 from .mode_enumeration import water_filled

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass, replace
 from ..bounds.head_tail_bounds import Costs
-from ..solution import Decisions, InsertionPolicy, Mode, Schedule, TransferPolicy
+from ..problem import Decisions, InsertionPolicy, Mode, Schedule, TransferPolicy
 from ..timeline.serial_sgs import FOREVER, Infeasible, ScheduleDecoder
 from .list_scheduling import Placement
 

@@ -14,8 +14,7 @@ from typing import Final
 from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ..bounds.head_tail_bounds import Costs, apportion_within, bisect_min
-from ..problem import Deadline, Problem, directive_constraints
-from ..solution import Answer, Baseline, BoundCertificate, Mode, Schedule
+from ..problem import Answer, Baseline, BoundCertificate, Deadline, Mode, Problem, Schedule, directive_constraints
 
 # ---------------------------------------------------------------------------------------------------- modes
 

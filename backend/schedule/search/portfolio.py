@@ -16,8 +16,22 @@ from ..bounds.bound_strategies import ENERGETIC, LP_RELAXATION, PATHS, SINGLE_SP
 from ..bounds.head_tail_bounds import Costs, bisect_min, bytes_text, limit_bytes, limit_text
 from ..bounds.single_phase_split import FEWER_DEVICES, SLIVERS
 from ..exact.infeasibility import memory_conflict
-from ..problem import Deadline, Directive, LimitMachines, LimitMemory, NoSplit, PlaceDirective, Problem, Split
-from ..solution import Answer, Baseline, BoundCertificate, Conflict, Schedule, Status
+from ..problem import (
+    Answer,
+    Baseline,
+    BoundCertificate,
+    Conflict,
+    Deadline,
+    Directive,
+    LimitMachines,
+    LimitMemory,
+    NoSplit,
+    PlaceDirective,
+    Problem,
+    Schedule,
+    Split,
+    Status,
+)
 from ..timeline.problem_index import ample_memory, topological_order
 from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
 from .instance_transformations import IN_CHUNKS, chunkable_phases, may_help

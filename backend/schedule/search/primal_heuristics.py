@@ -10,11 +10,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ....lang.support.records import replace
-from ..problem import Deadline, PhaseIndex, Problem
-from ..solution import (
+from ..problem import (
+    Deadline,
     Decisions,
     InsertionPolicy,
     Mode,
+    PhaseIndex,
+    Problem,
     QueueKind,
     Schedule,
     ScheduledStep,

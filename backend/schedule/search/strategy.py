@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from ....lang.diagnostics.model import RhoError
 from ....lang.support.records import dataclass, field, replace
 from ..bounds.head_tail_bounds import BoundSet, Costs
-from ..problem import Problem
-from ..solution import Answer, Conflict, Schedule
+from ..problem import Answer, Conflict, Problem, Schedule
 from ..timeline.serial_sgs import FOREVER, ScheduleDecoder
 from ..verify.schedule_checks import verify_schedule
 from .list_scheduling import PlacementCandidate

@@ -27,9 +27,12 @@ from heapq import heapify, heappop, heappush
 from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass
-from ..problem import DeviceIndex, Objective, PhaseIndex, Problem
-from ..solution import (
+from ..problem import (
+    DeviceIndex,
     Fence,
+    Objective,
+    PhaseIndex,
+    Problem,
     QueueIndex,
     QueueKind,
     Schedule,

@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 from ....lang.support.records import dataclass
 from ...devices.cost_functions import Duplex
-from ..problem import Contention, DirectiveConstraints, Link, Problem, directive_constraints
-from ..solution import Mode
+from ..problem import Contention, DirectiveConstraints, Link, Mode, Problem, directive_constraints
 
 # ---------------------------------------------------------------------------------------------------- memory
 

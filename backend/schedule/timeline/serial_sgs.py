@@ -19,8 +19,22 @@ from operator import is_
 from typing import Final, TypeVar
 
 from ....lang.support.records import dataclass, replace
-from ..problem import Combine, DeviceIndex, DistributedMode, PhaseIndex, PhaseTask, Problem
-from ..solution import Decisions, InsertionPolicy, Mode, Schedule, ScheduledCombine, Shard, Transfer, TransferPolicy
+from ..problem import (
+    Combine,
+    Decisions,
+    DeviceIndex,
+    DistributedMode,
+    InsertionPolicy,
+    Mode,
+    PhaseIndex,
+    PhaseTask,
+    Problem,
+    Schedule,
+    ScheduledCombine,
+    Shard,
+    Transfer,
+    TransferPolicy,
+)
 from .problem_index import Channel, ProblemIndex
 from .step_expansion import ExpandedSteps, ShardOutput, ShardStep, TransferId, TransferSpec, expand
 

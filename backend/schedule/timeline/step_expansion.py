@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from ....lang.support.records import dataclass, field
-from ..solution import Mode
+from ..problem import Mode
 from .problem_index import Channel, ProblemIndex
 
 VIA_LINK: Final = -1

@@ -11,8 +11,7 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass, field
-from ..problem import DeviceIndex, PhaseIndex
-from ..solution import Schedule, ScheduledCombine, Shard, Transfer
+from ..problem import DeviceIndex, PhaseIndex, Schedule, ScheduledCombine, Shard, Transfer
 from .problem_index import ProblemIndex
 from .serial_sgs import transfer_of
 from .step_expansion import ExpandedSteps, ShardRead, TransferSpec

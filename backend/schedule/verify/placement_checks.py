@@ -25,10 +25,13 @@ from ..problem import (
     PlaceDirective,
     Problem,
     Replicate,
+    Schedule,
+    ScheduledCombine,
+    Shard,
     Speculate,
     Split,
+    Transfer,
 )
-from ..solution import Schedule, ScheduledCombine, Shard, Transfer
 from .judge import Rule, Violation
 
 # ---------------------------------------------------------------------------------------------------- index of the schedule

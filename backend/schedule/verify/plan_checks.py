@@ -62,6 +62,7 @@ from ..plan.plan import (
     box_text,
     phases_of,
 )
+from ..problem import QueueKind
 from ..program_facts.partitioning import (
     SharedLoop,
     full_box,
@@ -77,7 +78,6 @@ from ..program_facts.partitioning import (
     stores_of,
 )
 from ..program_facts.scratch_memory import Numbers, rounded_to_alignment, step_scratch_bytes
-from ..solution import QueueKind
 from .judge import (
     Box,
     Coverage,

@@ -1,6 +1,6 @@
 """Verifies the answer to a scheduling problem: the rules V1 to V10.
 
-It shares no code with the planners: of the scheduler it imports only data (`problem`, `solution`), and computes again what their
+It shares no code with the planners: of the scheduler it imports only data (`problem`), and computes again what their
 notes define (`JudgeIndex`).  V1, V3, V6 and V8 are in `placement_checks`; queues (V2), timing (V9) and claims (V10) are here;
 residency, exclusion and memory are checked by `judge` on the execution that `ScheduleTranslation` makes of a schedule.
 
@@ -19,8 +19,25 @@ from math import ceil
 from typing import Final, assert_never
 
 from ....lang.support.records import dataclass, replace
-from ..problem import Before, DeviceIndex, Edge, Keep, Objective, PhaseIndex, Problem, Replicate
-from ..solution import Answer, QueueKind, Schedule, ScheduledCombine, ScheduledStep, Shard, Status, Synchronisation, Transfer
+from ..problem import (
+    Answer,
+    Before,
+    DeviceIndex,
+    Edge,
+    Keep,
+    Objective,
+    PhaseIndex,
+    Problem,
+    QueueKind,
+    Replicate,
+    Schedule,
+    ScheduledCombine,
+    ScheduledStep,
+    Shard,
+    Status,
+    Synchronisation,
+    Transfer,
+)
 from .judge import (
     Box,
     Coverage,
