@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from ..typechecker.core.blocks import Core
+from ..typechecker.core.operations import Core
 from .graph.bind_sizes import BoundGraph, bind
 from .graph.lowering import blocks
 from .graph.passes.pipeline import optimise, optimise_with_sizes

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..backend.schedule.plan.plan import ExecutionPlan, PlannedFile
     from ..backend.vm.run_state import Observer
     from ..lang.foreign.equivalence_domains import FactQuery
-    from ..typechecker.core.blocks import Core
+    from ..typechecker.core.operations import Core
     from .execution.admission_control import FileMemory
     from .execution.loading import InputFile
     from .execution.outcome import Outcome

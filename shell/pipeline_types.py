@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..backend.graph.bind_sizes import BoundGraph
     from ..backend.schedule.plan.plan import ExecutionPlan
     from ..backend.vm.run_state import Observer, RunResults
-    from ..typechecker.core.blocks import Core
+    from ..typechecker.core.operations import Core
     from .execution.loading import InputFile
     from .execution.run_request import RunRequest
 

@@ -10,7 +10,7 @@ from ..lang.diagnostics.model import Diagnostic, RhoError
 from ..lang.support.records import cached_property, dataclass, field
 from ..lang.syntax.parser import Parsed
 from ..lang.syntax.source import Source
-from .core.blocks import Core
+from .core.operations import Core
 from .diagnostics import show_type
 from .elaborate import programs
 from .elaborate.context import CheckCache, DependencyLevel, FunctionValue, Module, OperatorValue

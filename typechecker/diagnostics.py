@@ -8,7 +8,7 @@ from ..lang.bind.names import LIBRARY_PREFIX
 from ..lang.diagnostics.model import Code, Diagnostic, Label
 from ..lang.support.records import dataclass, field, replace
 from ..lang.syntax.source import Source, Span
-from .core.arrays import ValueId
+from .core.operations import ValueId
 from .elements import ArrayType, show_element
 from .sizes.polynomials import Size, show, show_short, variable
 from .sizes.size import upper_bound

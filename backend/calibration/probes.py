@@ -26,7 +26,7 @@ import numpy as np
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import check
-from ...typechecker.core.blocks import Core
+from ...typechecker.core.operations import Core
 from ...typechecker.elements import FUNCTIONS, ArrayType, Element, Kind
 from ...typechecker.sizes.polynomials import number
 from ..cpu.backend import CpuBackend

@@ -35,7 +35,7 @@ from ...lang.support.processes import POLL_SECONDS
 from ...lang.support.records import dataclass, require_invariant
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import check
-from ...typechecker.core.blocks import Core
+from ...typechecker.core.operations import Core
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..devices.profile import CostTable
 from ..graph.bind_sizes import BoundGraph, bind

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...lang.support.records import dataclass, require_invariant
-from ...typechecker.core.arrays import Payload
+from ...typechecker.core.operations import Payload
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size
 from ..graph.phases import Affine, Projection, Read, Reshaped, Stage, Structured, ValueId

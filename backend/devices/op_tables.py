@@ -12,7 +12,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Refused
 from ...lang.support.files import Pipes, read_text
 from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
-from ...typechecker.core.blocks import CoreGuard
+from ...typechecker.core.operations import CoreGuard
 from ...typechecker.elements import Kind
 from ..graph.bind_sizes import NO_KNOWN_VALUES, KnownValues
 from ..graph.phases import PhaseId, ValueId

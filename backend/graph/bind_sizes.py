@@ -13,8 +13,7 @@ from typing import Final
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
 from ...lang.support.records import dataclass, field, replace
-from ...typechecker.core.arrays import Payload
-from ...typechecker.core.blocks import CoreGuard
+from ...typechecker.core.operations import CoreGuard, Payload
 from ...typechecker.elements import ArrayType, Element, Kind
 from ...typechecker.sizes.polynomials import ZERO, Size, SizeVariable, number, variable
 from . import traverse

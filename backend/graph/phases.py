@@ -21,8 +21,7 @@ from typing import Final, NewType, TypeAlias
 
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from ...typechecker.core.arrays import Indexing, Payload
-from ...typechecker.core.blocks import CoreGuard, CoreInput, CoreParam
+from ...typechecker.core.operations import CoreGuard, CoreInput, CoreParam, Indexing, Payload
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 

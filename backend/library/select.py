@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ...lang.diagnostics.model import Code
-from ...typechecker.core.arrays import Indexing
+from ...typechecker.core.operations import Indexing
 from ..cpu import templates
 from ..cpu.parallel_for import ArgumentBlock, BufferRef, words_of
 from ..cpu.templates import compress_items, concatenate, copy_cyclically, gather_run, true_positions

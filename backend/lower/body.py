@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from ...lang.support.records import dataclass, replace
-from ...typechecker.core.arrays import Payload
+from ...typechecker.core.operations import Payload
 from ...typechecker.elements import FUNCTIONS, SELECTIVE, Kind, ResultKind, is_ordered
 from ...typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, variable
 from ..graph.fusion_groups import ALONG

@@ -9,7 +9,7 @@ from typing import Final
 
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
-from ...typechecker.core.arrays import Indexing
+from ...typechecker.core.operations import Indexing
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable, number
 from ..graph import traverse

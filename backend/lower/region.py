@@ -13,8 +13,7 @@ from math import prod
 from typing import Final
 
 from ...lang.support.records import dataclass, replace
-from ...typechecker.core.arrays import Payload
-from ...typechecker.core.blocks import CoreGuard
+from ...typechecker.core.operations import CoreGuard, Payload
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable, number
 from ..graph import traverse

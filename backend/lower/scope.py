@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
-from ...typechecker.core.arrays import Indexing
+from ...typechecker.core.operations import Indexing
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import AtomKind, NonlinearAtom, Size, SizeVariable, number
 from ...typechecker.sizes.size import upper_bound

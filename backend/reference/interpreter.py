@@ -17,9 +17,8 @@ from typing import Any, Final, Protocol
 
 from ...lang.diagnostics.model import Code, RunFailed
 from ...lang.syntax.source import Span
-from ...typechecker.core import arrays as c, blocks
-from ...typechecker.core.arrays import Payload, ValueId
-from ...typechecker.core.blocks import Block, Core, blocks_of
+from ...typechecker.core import operations as c
+from ...typechecker.core.operations import Block, Core, Payload, ValueId, blocks_of
 from ...typechecker.elements import Kind, surely_unwrapped
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ..io import cells as cells_of
@@ -44,7 +43,7 @@ class ArrayView(Protocol):
     def size(self, size: Size) -> int: ...
 
 
-def compute(op: blocks.Op, view: ArrayView) -> tuple[Array, ...]:
+def compute(op: c.Op, view: ArrayView) -> tuple[Array, ...]:
     """The results of a pure op, in the order of its result ids."""
     if type(op) not in _MEANINGS:
         raise InternalError(f"{type(op).__name__} is not a pure op")
@@ -296,13 +295,13 @@ class Evaluator:
         self.run(block)
         return tuple(self.value(result) for result in block.results)
 
-    def execute(self, op: blocks.Op) -> None:
+    def execute(self, op: c.Op) -> None:
         try:
             self._execute(op)
         except CheckFailed as failure:
             raise failure.at(self.span(op)) from None
 
-    def span(self, op: blocks.Op) -> Span:
+    def span(self, op: c.Op) -> Span:
         match op:
             case c.CorePrint():
                 return self.core.spans[op.arg]
@@ -310,7 +309,7 @@ class Evaluator:
                 return self.core.spans[op.value]
         return self.core.spans[results_of(op)[0]]
 
-    def _execute(self, op: blocks.Op) -> None:
+    def _execute(self, op: c.Op) -> None:
         match op:
             case c.CorePrint():
                 self.printed.append(self.value(op.arg))
@@ -328,7 +327,7 @@ class Evaluator:
 
     # -------------------------------------------------------------- control flow
 
-    def _lift(self, op: blocks.MapCells) -> tuple[Array, ...]:
+    def _lift(self, op: c.MapCells) -> tuple[Array, ...]:
         frame = tuple(self.size(size) for size in op.frame)
         args = [self.value(a) for a in op.args]
         for arg, rank in zip(args, op.frames, strict=True):
@@ -349,7 +348,7 @@ class Evaluator:
             raise InternalError("the cells of a lift have different shapes")
         return assemble(self.kind(which), frame, cell_shape, parts)
 
-    def _fold(self, op: blocks.CoreFold) -> tuple[Array, ...]:
+    def _fold(self, op: c.CoreFold) -> tuple[Array, ...]:
         columns = [cells(self.value(a), 1) for a in op.args]
         length = len(columns[0])
         if length == 0:
@@ -359,7 +358,7 @@ class Evaluator:
             accumulated = self.call(op.body, [*(column[i] for column in columns), *accumulated])
         return accumulated
 
-    def _fold_scan(self, op: blocks.FoldScan) -> tuple[Array, ...]:
+    def _fold_scan(self, op: c.FoldScan) -> tuple[Array, ...]:
         columns = [cells(self.value(a), 1) for a in op.args]
         states: list[tuple[Array, ...]] = []
         for i in range(len(columns[0])):
@@ -368,7 +367,7 @@ class Evaluator:
         frame = (len(states),)
         return tuple(self._collect(which, frame, [state[j] for state in states]) for j, which in enumerate(op.results))
 
-    def _loop(self, op: blocks.CoreLoop) -> tuple[Array, ...]:
+    def _loop(self, op: c.CoreLoop) -> tuple[Array, ...]:
         state = tuple(self.value(v) for v in op.initial)
         states = [state]
         columns = [cells(self.value(v), 1) for v in op.cells]
@@ -384,7 +383,7 @@ class Evaluator:
         self.keep_only_sizes(known)
         return tuple(stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else state
 
-    def enter_iteration(self, op: blocks.CoreLoop, iteration: int, known: frozenset[SizeVariable]) -> None:
+    def enter_iteration(self, op: c.CoreLoop, iteration: int, known: frozenset[SizeVariable]) -> None:
         """Bind the index of an iteration, and unbind the run-time sizes of the one before."""
         self.keep_only_sizes(known)
         if op.index is not None:
@@ -394,7 +393,7 @@ class Evaluator:
         for size in self.sizes.keys() - known:
             del self.sizes[size]
 
-    def _branch(self, op: blocks.CoreBranch) -> tuple[Array, ...]:
+    def _branch(self, op: c.CoreBranch) -> tuple[Array, ...]:
         taken = bool(self.value(op.condition).item)
         results = self.call(op.then if taken else op.otherwise, ())
         for variable, then, otherwise in op.sizes:
@@ -403,18 +402,18 @@ class Evaluator:
 
 
 _CONTROL: Mapping[type, str] = {
-    blocks.MapCells: "_lift", blocks.CoreFold: "_fold", blocks.FoldScan: "_fold_scan", blocks.CoreLoop: "_loop",
-    blocks.CoreBranch: "_branch",
+    c.MapCells: "_lift", c.CoreFold: "_fold", c.FoldScan: "_fold_scan", c.CoreLoop: "_loop",
+    c.CoreBranch: "_branch",
 }  # fmt: skip
 """The methods of control flow."""
 
 
-def results_of(op: blocks.Op) -> tuple[ValueId, ...]:
+def results_of(op: c.Op) -> tuple[ValueId, ...]:
     """The ids an op defines."""
     match op:
         case c.CorePrint() | c.BindSize():
             return ()
-        case c.Library() | blocks.CoreFold() | blocks.FoldScan() | blocks.MapCells() | blocks.CoreLoop() | blocks.CoreBranch():
+        case c.Library() | c.CoreFold() | c.FoldScan() | c.MapCells() | c.CoreLoop() | c.CoreBranch():
             return op.results
         case _:
             return (op.result,)

@@ -15,7 +15,7 @@ from math import copysign, isfinite, isnan
 from typing import Final, TypeAlias, TypeVar
 
 from ...lang.diagnostics.model import Code
-from ...typechecker.core.arrays import Indexing, Payload
+from ...typechecker.core.operations import Indexing, Payload
 from ...typechecker.elements import FUNCTIONS, SELECTIVE, SUMMED, Kind, ResultKind, identity_of, is_ordered
 from ..vm.backend_interface import CheckFailed
 from ..vm.values import Array, normalise

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
 from ...lang.diagnostics.model import Code
-from ...typechecker.core.arrays import Payload
+from ...typechecker.core.operations import Payload
 from ...typechecker.elements import FUNCTIONS, Kind
 from ..scalar.special import (
     INFINITY,

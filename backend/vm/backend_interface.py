@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from ...lang.diagnostics.model import Code, Diagnostic, Label, RunFailed
 from ...lang.support.records import dataclass, replace
-from ...typechecker.core.arrays import Indexing
-from ...typechecker.core.blocks import CoreGuard
+from ...typechecker.core.operations import CoreGuard, Indexing
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ...typechecker.sizes.size import upper_bound

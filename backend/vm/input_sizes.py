@@ -15,7 +15,7 @@ from typing import Final
 from ...lang.diagnostics.model import Code, Diagnostic, Label, Refused
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
-from ...typechecker.core.blocks import Core, CoreGuard
+from ...typechecker.core.operations import Core, CoreGuard
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 
 

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from ...lang.support.records import dataclass, require_invariant
-from ...typechecker.core.arrays import Payload
+from ...typechecker.core.operations import Payload
 from ...typechecker.elements import Kind
 
 # ---------------------------------------------------------------------------------------------------- values

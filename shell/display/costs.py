@@ -16,7 +16,7 @@ from ...backend.graph.phases import Graph
 from ...backend.graph.symbolic_costs import CriticalPath, graph_cost, graph_span
 from ...backend.schedule.single_device import peak_bound
 from ...lang.support.records import dataclass, replace
-from ...typechecker.core.blocks import Core
+from ...typechecker.core.operations import Core
 from ...typechecker.sizes.polynomials import Size, SizeVariable, show_short_formula
 from ..execution.outcome import Outcome
 from ..pipeline_types import LoadedProgram

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...backend.devices.profile import DeviceProfile, Profile
     from ...backend.graph.bind_sizes import BoundGraph
     from ...typechecker.check import CheckResult
-    from ...typechecker.core.blocks import Core
+    from ...typechecker.core.operations import Core
 
 
 # ---------------------------------------------------------------------------------------------------- durations

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...backend.graph.phases import Rewritten
     from ...backend.schedule.rendering.gantt_model import GanttChart
     from ...lang.syntax.source import Source, Span
-    from ...typechecker.core.blocks import Core, Recomputed
+    from ...typechecker.core.operations import Core, Recomputed
     from ...typechecker.sizes.polynomials import SizeVariable
     from ..pipeline_types import LoadedProgram
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 from ...backend.vm.values import DIGITS, Array, ArrayLike, from_numpy, kind_of_dtype, nested, separator, table_of
 from ...lang.support.records import dataclass, replace
 from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat
-from ...typechecker.core.arrays import Payload
+from ...typechecker.core.operations import Payload
 from ...typechecker.elements import Kind, Unit
 from ..console.standard_streams import DEFAULT_DIGITS, Console, plain_data
 

@@ -24,8 +24,7 @@ from ...lang.diagnostics.render import render_text
 from ...lang.support import processes
 from ...lang.syntax.source import Source
 from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat
-from ...typechecker.core.arrays import CorePrint
-from ...typechecker.core.blocks import Core
+from ...typechecker.core.operations import Core, CorePrint
 from ...typechecker.elements import Kind, Unit
 from ..console.messages import EVAL
 from ..console.standard_streams import plain_data

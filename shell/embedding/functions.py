@@ -24,7 +24,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Reject
 from ...lang.support import processes
 from ...lang.support.records import replace
 from ...lang.syntax.source import Source, Span
-from ...typechecker.core.blocks import Core
+from ...typechecker.core.operations import Core
 from ...typechecker.elements import Kind, Unit
 from ..execution.stored_plans import cores
 from ..pipeline import Session

@@ -26,7 +26,7 @@ from ...lang.support import processes
 from ...lang.support.records import cached_property, dataclass, replace
 from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, ColumnFormat
-from ...typechecker.core.blocks import CoreInput
+from ...typechecker.core.operations import CoreInput
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind, Unit, plain, show_element
 from ...typechecker.sizes.polynomials import SizeVariable

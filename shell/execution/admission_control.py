@@ -25,7 +25,7 @@ from ...backend.schedule.single_device import Detail, plan_one_device
 from ...lang.diagnostics.model import Code, Diagnostic, Label, Refused
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source, Span, line_text
-from ...typechecker.core.blocks import Core
+from ...typechecker.core.operations import Core
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable, variable

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...backend.schedule.plan.plan import ExecutionPlan
     from ...backend.schedule.streams.stream_planning import TileDevice
     from ...backend.vm.run_state import Observer, RunResults
-    from ...typechecker.core.blocks import Core
+    from ...typechecker.core.operations import Core
     from ..pipeline_types import LoadedProgram
     from .loading import InputFile
     from .params import Permissions

@@ -44,7 +44,7 @@ from ...lang.support.files import Pipes, TooLarge, is_pipe, read_bytes
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.lexer import NAME, RESERVED
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
-from ...typechecker.core.blocks import Core, CoreInput
+from ...typechecker.core.operations import Core, CoreInput
 from ...typechecker.elements import Kind
 from ..console.standard_streams import read_standard_input, stream_of
 from . import stored_plans

@@ -16,7 +16,7 @@ from ...lang.support.bounded_parsing import is_url
 from ...lang.support.files import Pipes
 from ...lang.support.records import replace
 from ...lang.syntax.source import Source, Span
-from ...typechecker.core.blocks import Core, CoreInput
+from ...typechecker.core.operations import Core, CoreInput
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..console.messages import read_source
 from ..console.process_exit import UsageError

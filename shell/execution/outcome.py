@@ -13,8 +13,7 @@ from ...backend.graph.bind_sizes import BoundGraph
 from ...backend.graph.phases import Constant, Output, Print as PhasesPrint, ValueId as PhasesValueId
 from ...backend.vm.values import Array, array, kind_of_dtype, to_numpy
 from ...lang.support.records import dataclass, field, replace
-from ...typechecker.core.arrays import CorePrint, ValueId
-from ...typechecker.core.blocks import Core
+from ...typechecker.core.operations import Core, CorePrint, ValueId
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
 from ..console.standard_streams import DEFAULT_DIGITS

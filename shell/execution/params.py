@@ -15,8 +15,7 @@ from ...lang.support import bounded_parsing
 from ...lang.support.bounded_parsing import file_of, is_below, is_file_url, is_url, parent_url
 from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
-from ...typechecker.core.arrays import Payload
-from ...typechecker.core.blocks import Core, CoreInput
+from ...typechecker.core.operations import Core, CoreInput, Payload
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind
 from ..console.process_exit import UsageError

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, TextIO
 
 from ...lang.support.records import dataclass, field
-from ...typechecker.core.blocks import Core
+from ...typechecker.core.operations import Core
 from ..console.process_exit import UsageError, did_you_mean
 from .modules import size_flags, sizes_of
 

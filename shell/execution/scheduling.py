@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...backend.schedule.program.plan_program import PlannedProgram
     from ...backend.schedule.search.strategy import Budget
     from ...backend.vm.run_state import Observer, RunResults
-    from ...typechecker.core.blocks import Core
+    from ...typechecker.core.operations import Core
     from ..pipeline_types import LoadedProgram
     from .clusters import ClusterConnection, RemoteRunner
     from .loading import InputFile

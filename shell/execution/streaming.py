@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ...backend.streams.spill import SelectedRows
     from ...backend.streams.stream_executor import TiledFiles
     from ...backend.vm.run_state import Observer, RunResults
-    from ...typechecker.core.blocks import Core
+    from ...typechecker.core.operations import Core
     from .clusters import ClusterConnection, TileWorkers
     from .loading import InputFile
     from .run_request import RunRequest

@@ -11,8 +11,7 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.glyph_input import to_glyphs
 from ...lang.syntax.source import Source, Span
 from ...lang.tree.expressions import Symbol, SymbolKind
-from ...typechecker.core.arrays import Reduce, Scalar, Scan
-from ...typechecker.core.blocks import Core, MapCells, Op, all_ops
+from ...typechecker.core.operations import Core, MapCells, Op, Reduce, Scalar, Scan, all_ops
 from ...typechecker.sizes.polynomials import Size, show_short
 from ..display.estimates import function_cost_line, program_cost_line
 from .documents import Document, Range, TextPosition

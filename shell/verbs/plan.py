@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ...backend.schedule.program.plan_program import ParetoFront, ParetoPoint
     from ...backend.schedule.program.problem_from_program import CutCost
     from ...backend.schedule.rendering.gantt import FrontDrawing
-    from ...typechecker.core.blocks import Core
+    from ...typechecker.core.operations import Core
 
 
 # ---------------------------------------------------------------------------------------------------- --explain-cut

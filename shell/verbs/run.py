@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.graph.bind_sizes import BoundGraph
     from ...backend.io.writing import PendingWrite
-    from ...typechecker.core.blocks import Core, CoreOutput
+    from ...typechecker.core.operations import Core, CoreOutput
     from ..display.costs import DefinitionCost
     from ..execution.doctest import DoctestFailure
 

@@ -22,7 +22,7 @@ from ...lang.syntax.glyph_input import GlyphText, to_glyphs
 from ...lang.syntax.reader import split_statements
 from ...lang.syntax.source import Source, Span
 from ...typechecker.check import Checker, show_value_type
-from ...typechecker.core.arrays import CorePrint
+from ...typechecker.core.operations import CorePrint
 from ...typechecker.diagnostics import IN_THIS_CALL
 from ...typechecker.elements import ArrayType, Element, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable

@@ -18,7 +18,7 @@ from rho.backend.schedule.search.strategy import FAST
 from rho.backend.vm.executor import execute_plan
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 
 MAP = "input x : f64[n]\ny ← 1+x×x\noutput y\n"
 SUM = "input x : f64[n]\n⎕←+/x\n"

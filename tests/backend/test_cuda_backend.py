@@ -40,7 +40,7 @@ from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
 from rho.tests.harness.tiers import agree, checked
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.test_programs import LOOPS, STENCILS
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
 MAKE = cuda_stub.card

@@ -25,7 +25,7 @@ from rho.backend.vm import run_state
 from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend import ravels
 from rho.tests.harness.tiers import agree, checked
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 
 SLACK = 640 * 1024
 """The interpreter's own objects, NumPy's buffers, and boxes of `deferred.POINTS` items."""

@@ -16,7 +16,7 @@ from rho.backend.vm.values import Array, array, round_f32, to_numpy
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 from rho.typechecker.elements import Kind
 
 numpy = pytest.importorskip("numpy")

@@ -12,9 +12,8 @@ from rho.backend.vm.values import Array, Results, array
 from rho.lang.diagnostics.model import Code, Refused, RunFailed
 from rho.lang.syntax.source import Span
 from rho.tests.harness.values import text
-from rho.typechecker.core import arrays as c, blocks
-from rho.typechecker.core.arrays import ValueId
-from rho.typechecker.core.blocks import Block, Core, CoreGuard, CoreInput, CoreOutput, CoreParam
+from rho.typechecker.core import operations as c
+from rho.typechecker.core.operations import Block, Core, CoreGuard, CoreInput, CoreOutput, CoreParam, ValueId
 from rho.typechecker.elements import ArrayType, Element, Kind
 from rho.typechecker.proof.obligations import Obligation, Relation, SizeFact
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, as_size, number, variable
@@ -28,7 +27,7 @@ class Program:
 
     def __init__(self) -> None:
         self.types: dict[ValueId, ArrayType] = {}
-        self.ops: list[blocks.Op] = []
+        self.ops: list[c.Op] = []
         self.inputs: list[CoreInput] = []
         self.params: list[CoreParam] = []
         self.guards: list[CoreGuard] = []
@@ -43,7 +42,7 @@ class Program:
         self.types[which] = ArrayType(element or Element(kind), tuple(map(as_size, shape)), permutation)
         return which
 
-    def add(self, make: Callable[[ValueId], blocks.Op], kind: Kind, *shape: Size | int) -> ValueId:
+    def add(self, make: Callable[[ValueId], c.Op], kind: Kind, *shape: Size | int) -> ValueId:
         which = self.new(kind, *shape)
         self.ops.append(make(which))
         return which
@@ -101,7 +100,7 @@ def test_a_lift_runs_its_body_on_every_cell() -> None:
         total = p.add(lambda r: c.Reduce(r, "add", row, 0), I64)
         return [p.scalar("mul", I64, [total, item])]
 
-    p.ops.append(blocks.MapCells((result,), (m, v), (1, 1), (variable(n),), p.block([row, item], body)))
+    p.ops.append(c.MapCells((result,), (m, v), (1, 1), (variable(n),), p.block([row, item], body)))
     data = {"m": array(I64, (2, 3), range(6)), "v": ints(2, 3)}
     assert p.run(result, inputs=data).outputs["r0"].data == (6, 36)
     empty = {"m": array(I64, (0, 3), ()), "v": ints()}
@@ -113,7 +112,7 @@ def test_a_lift_replicates_the_cells_of_a_shorter_frame() -> None:
     a, b = p.literal(I64, [1, 2], 2), p.literal(I64, [1, 2, 3, 4], 2, 2)
     x, y, result = p.new(I64), p.new(I64), p.new(I64, 2, 2, 2)
     body = p.block([x, y], lambda: [p.add(lambda r: c.Stack(r, (x, y)), I64, 2)])
-    p.ops.append(blocks.MapCells((result,), (a, b), (1, 2), (number(2), number(2)), body))
+    p.ops.append(c.MapCells((result,), (a, b), (1, 2), (number(2), number(2)), body))
     assert p.run(result).outputs["r0"].data == (1, 1, 1, 2, 2, 3, 2, 4)
 
 
@@ -125,7 +124,7 @@ def test_loops_stop_early_and_keep_states() -> None:
         body = p.block([state], lambda p=p, state=state: [p.scalar("add", I64, [state, state])])  # type: ignore[misc]
         stop = p.block([new, old], lambda p=p, new=new, ten=ten: [p.scalar("gt", BOOL, [new, ten])])  # type: ignore[misc]
         result = p.new(I64, *([6] if keep else []))
-        p.ops.append(blocks.CoreLoop((result,), (start,), number(5), body, stop if until else None, keep))
+        p.ops.append(c.CoreLoop((result,), (start,), number(5), body, stop if until else None, keep))
         assert p.run(result).outputs["r0"].data == expected
 
 
@@ -136,7 +135,7 @@ def test_a_loop_of_a_run_time_trip_count() -> None:
     p.ops.append(c.BindSize(count, trips))
     state, result = p.new(I64), p.new(I64)
     body = p.block([state], lambda: [p.scalar("add", I64, [state, state])])
-    p.ops.append(blocks.CoreLoop((result,), (start,), variable(trips), body, None, False))
+    p.ops.append(c.CoreLoop((result,), (start,), variable(trips), body, None, False))
     assert p.run(result, inputs={"count": array(I64, (), [3])}).outputs["r0"].item == 8
     for bad in (-1, 5):
         with pytest.raises(RunFailed) as caught:
@@ -150,10 +149,10 @@ def test_folds_go_right_to_left_and_fold_scans_left_to_right() -> None:
     v = p.input("v", I64, variable(n))
     item, acc = p.new(I64), p.new(I64)
     folded, scanned = p.new(I64), p.new(I64, variable(n))
-    p.ops.append(blocks.CoreFold((folded,), (v,), p.block([item, acc], lambda: [p.scalar("sub", I64, [item, acc])])))
+    p.ops.append(c.CoreFold((folded,), (v,), p.block([item, acc], lambda: [p.scalar("sub", I64, [item, acc])])))
     before, now = p.new(I64), p.new(I64)
     body = p.block([before, now], lambda: [p.scalar("sub", I64, [before, now])])
-    p.ops.append(blocks.FoldScan((scanned,), (v,), body))
+    p.ops.append(c.FoldScan((scanned,), (v,), body))
     results = p.run(folded, scanned, inputs={"v": ints(1, 2, 3, 4)}).outputs
     assert results["r0"].item == 1 - (2 - (3 - 4)) and results["r1"].data == (1, -1, -4, -8)
     with pytest.raises(RunFailed) as caught:
@@ -171,7 +170,7 @@ def test_a_fold_of_a_tuple_moves_in_step() -> None:
         less = p.scalar("lt", BOOL, [a0, w0])
         return [p.scalar("select", I64, [less, a0, w0]), p.scalar("select", I64, [less, a1, w1])]
 
-    p.ops.append(blocks.CoreFold((least, place), (v, w), p.block([a0, a1, w0, w1], body)))
+    p.ops.append(c.CoreFold((least, place), (v, w), p.block([a0, a1, w0, w1], body)))
     results = p.run(least, place).outputs
     assert (results["r0"].item, results["r1"].item) == (1, 1)
 
@@ -183,7 +182,7 @@ def test_branches_define_the_sizes_that_differ() -> None:
     then = p.block([], lambda: [p.literal(I64, [1, 2], 2)])
     otherwise = p.block([], lambda: [p.literal(I64, [1, 2, 3], 3)])
     result = p.new(I64, variable(k))
-    p.ops.append(blocks.CoreBranch((result,), condition, then, otherwise, ((k, number(2), number(3)),)))
+    p.ops.append(c.CoreBranch((result,), condition, then, otherwise, ((k, number(2), number(3)),)))
     total = p.add(lambda r: c.SizeVector(r, (variable(k),), True), I64)
     for chosen, length in ((True, 2), (False, 3)):
         results = p.run(result, total, inputs={"c": array(BOOL, (), [chosen])}).outputs
@@ -323,7 +322,7 @@ def test_deep_nesting_runs() -> None:
             return p.scalar("add", I64, [value, one])
         state, result = p.new(I64), p.new(I64)
         body = p.block([state], lambda: [level(depth - 1, state)])
-        p.ops.append(blocks.CoreLoop((result,), (value,), number(1), body, None, False))
+        p.ops.append(c.CoreLoop((result,), (value,), number(1), body, None, False))
         return result
 
     assert p.run(level(250, start)).outputs["r0"].item == 1

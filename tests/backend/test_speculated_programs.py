@@ -36,7 +36,7 @@ from rho.lang.syntax.source import Source
 from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, ticks_of, topology
 from rho.typechecker.check import check
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 
 CHOICE = "input c : bool[m]\ninput x : f64[n]\ninput y : f64[n]\nb ← ∧/c\nz ← {⍵ : x+y ⋄ x-y}b\n"
 NESTED = """input c : bool[m]

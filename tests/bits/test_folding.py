@@ -19,7 +19,7 @@ from rho.lang.primitives.record import GlyphRole
 from rho.lang.primitives.table import PRIMITIVES
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import CheckResult, check
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 from rho.typechecker.values.facts import Operand
 
 LITERALS = (

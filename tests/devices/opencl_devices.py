@@ -29,7 +29,7 @@ from rho.tests.backend import test_cuda_backend, test_cuda_fetching, test_cuda_k
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
 from rho.tests.harness.tiers import checked
 from rho.tests.kernels.test_programs import LOOPS, STENCILS
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 
 DEVICES: tuple[CardModel, ...] = tuple(gpu for gpu in opencl.gpus() if not gpu.lacks)
 needs_opencl = pytest.mark.skipif(not DEVICES, reason=f"no OpenCL device runs programs: {opencl.tier()}")

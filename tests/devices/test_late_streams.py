@@ -19,7 +19,7 @@ from rho.tests.devices.late_driver import LateDriver
 from rho.tests.devices.opencl_devices import cases, loadable, on_processor, outcome
 from rho.tests.harness.tiers import checked
 from rho.tests.kernels import cuda_host
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 from rho.typechecker.elements import Kind
 
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")

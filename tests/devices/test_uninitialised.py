@@ -20,7 +20,7 @@ from rho.backend.gpu import opencl
 from rho.backend.gpu.device import card_backend
 from rho.tests.devices.opencl_devices import DEVICES, cases, loadable, needs_opencl, on_device, on_processor
 from rho.tests.harness.tiers import checked
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 
 pytestmark = needs_opencl
 POISONS = (0x00, 0xFF)

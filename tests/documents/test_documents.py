@@ -19,7 +19,7 @@ from rho.shell.execution.doctest import NAME, DoctestFailure, DoctestRunner
 from rho.shell.execution.doctest_parser import Case, ClaimKind, LineCase, markdown_cases, rho_cases
 from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import Checked, Strictness
-from rho.typechecker.core.arrays import Gather
+from rho.typechecker.core.operations import Gather
 from rho.typechecker.proof import constraints, prover
 from rho.typechecker.proof.obligations import SizeFact
 

@@ -12,7 +12,7 @@ import pytest
 
 import rho
 from rho.tests.harness.tiers import checked
-from rho.typechecker.core.arrays import Scalar
+from rho.typechecker.core.operations import Scalar
 from rho.typechecker.elements import FLOATS, FUNCTIONS, ResultKind
 from rho.typechecker.gradients import scalar_rules
 

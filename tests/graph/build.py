@@ -15,7 +15,7 @@ from rho.backend.vm.values import Array, array
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
 from rho.tests.graph.oracle import Failed, run_graph
-from rho.typechecker.core import arrays as c, blocks
+from rho.typechecker.core import operations as c
 from rho.typechecker.elements import FUNCTIONS, ArrayType, Element, Kind
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, as_size, variable
 
@@ -27,9 +27,9 @@ Shape = Sequence[Size | int]
 class Build:
     def __init__(self) -> None:
         self.types: dict[c.ValueId, ArrayType] = {}
-        self.ops: list[blocks.Op] = []
-        self.inputs: list[blocks.CoreInput] = []
-        self.outputs: list[blocks.CoreOutput] = []
+        self.ops: list[c.Op] = []
+        self.inputs: list[c.CoreInput] = []
+        self.outputs: list[c.CoreOutput] = []
         self.names: dict[c.ValueId, str] = {}
         self.data: dict[str, Array] = {}
         self.sizes = 0
@@ -53,12 +53,12 @@ class Build:
 
     def input(self, name: str, kind: Kind, shape: Shape, actual: Sequence[int], data: Sequence[object]) -> c.ValueId:
         made = self.value(kind, shape)
-        self.inputs.append(blocks.CoreInput(name, made, None, SPAN))
+        self.inputs.append(c.CoreInput(name, made, None, SPAN))
         self.names[made] = name
         self.data[name] = array(kind, actual, data)
         return made
 
-    def emit(self, op: blocks.Op) -> None:
+    def emit(self, op: c.Op) -> None:
         self.ops.append(op)
 
     # -- ops
@@ -93,7 +93,7 @@ class Build:
         return self.op(make, self.kind(like), self.shape(like))
 
     @contextmanager
-    def block(self, *params: tuple[Kind, Shape]) -> Iterator[tuple[list[c.ValueId], list[blocks.Op]]]:
+    def block(self, *params: tuple[Kind, Shape]) -> Iterator[tuple[list[c.ValueId], list[c.Op]]]:
         """Ops emitted inside go to the yielded list."""
         outer, self.ops = self.ops, []
         yield [self.value(kind, shape) for kind, shape in params], self.ops
@@ -107,8 +107,8 @@ class Build:
             made = body(self, *params)  # type: ignore[operator]
         results = (made,) if isinstance(made, int) else tuple(made)
         outs = tuple(self.value(self.kind(r), (*frame, *self.shape(r))) for r in results)
-        block = blocks.Block(tuple(params), tuple(ops), results)
-        self.emit(blocks.MapCells(outs, tuple(args), tuple(frames), frame, block))
+        block = c.Block(tuple(params), tuple(ops), results)
+        self.emit(c.MapCells(outs, tuple(args), tuple(frames), frame, block))
         return outs
 
     def loop(self, initial: Sequence[c.ValueId], trip: Size | int, body: object, until: object = None, keep: bool = False
@@ -117,15 +117,15 @@ class Build:
         with self.block(*cells) as (params, ops):
             made = body(self, *params)  # type: ignore[operator]
         results = (made,) if isinstance(made, int) else tuple(made)
-        block = blocks.Block(tuple(params), tuple(ops), results)
+        block = c.Block(tuple(params), tuple(ops), results)
         test = None
         if until is not None:
             with self.block(*cells, *cells) as (params, ops):
                 stop = until(self, *params)  # type: ignore[operator]
-            test = blocks.Block(tuple(params), tuple(ops), (stop,))
+            test = c.Block(tuple(params), tuple(ops), (stop,))
         front = (as_size(trip) + 1,) if keep else ()
         outs = tuple(self.value(kind, (*front, *shape)) for kind, shape in cells)
-        self.emit(blocks.CoreLoop(outs, tuple(initial), as_size(trip), block, test, keep))
+        self.emit(c.CoreLoop(outs, tuple(initial), as_size(trip), block, test, keep))
         return outs
 
     def branch(self, condition: c.ValueId, then: object, otherwise: object) -> c.ValueId:
@@ -133,9 +133,9 @@ class Build:
         for arm in (then, otherwise):
             with self.block() as (_, ops):
                 made = arm(self)  # type: ignore[operator]
-            arms.append(blocks.Block((), tuple(ops), (made,)))
+            arms.append(c.Block((), tuple(ops), (made,)))
         made = self.value(self.kind(arms[0].results[0]), self.shape(arms[0].results[0]))
-        self.emit(blocks.CoreBranch((made,), condition, arms[0], arms[1]))
+        self.emit(c.CoreBranch((made,), condition, arms[0], arms[1]))
         return made
 
     def compress(self, mask: c.ValueId, arg: c.ValueId, axis: int = 0) -> c.ValueId:
@@ -149,12 +149,12 @@ class Build:
         self.emit(c.CorePrint(value))
 
     def output(self, name: str, value: c.ValueId) -> None:
-        self.outputs.append(blocks.CoreOutput(name, value, SPAN))
+        self.outputs.append(c.CoreOutput(name, value, SPAN))
 
-    def core(self) -> blocks.Core:
-        block = blocks.Block((), tuple(self.ops), ())
+    def core(self) -> c.Core:
+        block = c.Block((), tuple(self.ops), ())
         spans = dict.fromkeys(self.types, SPAN)
-        return blocks.Core(block, tuple(self.inputs), (), tuple(self.outputs), (), self.types, spans, self.names, (), ())
+        return c.Core(block, tuple(self.inputs), (), tuple(self.outputs), (), self.types, spans, self.names, (), ())
 
 
 def outcome(run: object) -> object:

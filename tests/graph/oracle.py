@@ -43,7 +43,7 @@ from rho.backend.reference.scalars import evaluate
 from rho.backend.vm.backend_interface import CheckFailed
 from rho.backend.vm.values import Array, array, fill_of
 from rho.lang.diagnostics.model import Code
-from rho.typechecker.core import arrays as c, blocks
+from rho.typechecker.core import operations as c
 from rho.typechecker.elements import Kind
 from rho.typechecker.sizes.polynomials import Size, SizeVariable
 
@@ -277,14 +277,14 @@ class _View:
 
 
 _CORE_NAMES = {"reshape_cycle": c.Reshape}
-_CORE_OPS = {op.__name__.lower(): op for op in blocks.Op.__args__}
+_CORE_OPS = {op.__name__.lower(): op for op in c.Op.__args__}
 
 
 _MARKS = ("sorts", "needed")
 """What passes say may be left undone; who ignores them is right too (`passes.algebraic_rules`)."""
 
 
-def core_op(phase: LibraryPhase, count: int) -> blocks.Op:
+def core_op(phase: LibraryPhase, count: int) -> c.Op:
     """The core op that a library phase came from, on small ids."""
     op = _CORE_NAMES.get(phase.op) or _CORE_OPS.get(phase.op.replace("_", ""))
     attributes = dict(phase.attributes)

@@ -16,7 +16,7 @@ from rho.backend.graph.verify import verify
 from rho.backend.schedule.single_device import plan_one_device
 from rho.lang.diagnostics.model import Code, Refused
 from rho.tests.graph.build import BOOL, F64, SPAN, Build
-from rho.typechecker.core import arrays as c, blocks
+from rho.typechecker.core import operations as c
 from rho.typechecker.proof.obligations import Obligation, Relation, SizeFact
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, number, variable
 
@@ -56,7 +56,7 @@ def test_false_guards_are_refused_together_with_numbers() -> None:
         SizeFact(Relation.EQUAL, variable(k), n),
     ]
     core = b.core()
-    guards = tuple(blocks.CoreGuard(f, Obligation(f, Code.E101, SPAN, "needed here")) for f in facts)
+    guards = tuple(c.CoreGuard(f, Obligation(f, Code.E101, SPAN, "needed here")) for f in facts)
     graph = lower(replace(core, guards=guards))
     with pytest.raises(Refused) as refused:
         bind(graph, values(b, n=2, m=3))  # type: ignore[arg-type]

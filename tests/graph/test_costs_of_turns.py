@@ -11,7 +11,7 @@ from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.symbolic_costs import graph_cost
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 
 TRIANGLE = "input x : f64[n]\n{⍵ + +/√⍺↑x}⍣(⍳≢x) ⊢ 0.0"
 PYRAMID = "input x : f64[n]\n{i←⍺ ⋄ ⍵+{⍵ + +/√⍺↑x}⍣(⍳i) ⊢ 0.0}⍣(⍳≢x) ⊢ 0.0"

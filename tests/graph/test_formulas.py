@@ -19,7 +19,7 @@ from rho.lang.diagnostics.model import Refused
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS
 from rho.tests.graph.test_random import program
 from rho.tests.harness.tiers import checked
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable
 
 NUMBERS = (0, 1, 2, 7, 300, 2_000, 100_000)

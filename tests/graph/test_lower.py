@@ -8,7 +8,7 @@ import pytest
 from rho.backend.graph.phases import LibraryPhase, Map, Structured
 from rho.backend.graph.traverse import all_phases
 from rho.tests.graph.build import BOOL, F64, I64, Build, agree
-from rho.typechecker.core import arrays as c, blocks
+from rho.typechecker.core import operations as c
 from rho.typechecker.sizes.polynomials import ONE, ZERO, number, variable
 
 REALS = [1.5, -2.0, 0.25, 3.0, -0.5, 7.0, 2.0, 0.0, 1.0, -4.0, 5.5, 6.0]
@@ -207,18 +207,18 @@ def test_a_rotation_by_a_few_amounts_is_as_many_rotations() -> None:
 def test_folds() -> None:
     b, x, _ = start()
     cell = (F64, [b.shape(x)[1]])
-    for kind in (blocks.CoreFold, blocks.FoldScan):
+    for kind in (c.CoreFold, c.FoldScan):
         with b.block(cell, cell) as (params, ops):
             body = b.scalar("sub", b.scalar("mul", params[0], params[0]), params[1])
-        made = b.value(F64, b.shape(x) if kind is blocks.FoldScan else b.shape(x)[1:])
-        b.emit(kind((made,), (x,), blocks.Block(tuple(params), tuple(ops), (body,))))
+        made = b.value(F64, b.shape(x) if kind is c.FoldScan else b.shape(x)[1:])
+        b.emit(kind((made,), (x,), c.Block(tuple(params), tuple(ops), (body,))))
         b.output(kind.__name__, made)
 
         def rows(b: Build, r: c.ValueId, kind: object = kind) -> c.ValueId:
             with b.block((F64, []), (F64, [])) as (params, ops):
                 body = b.scalar("sub", params[0], b.scalar("mul", params[1], b.literal(F64, [], [0.5])))
-            made = b.value(F64, b.shape(r) if kind is blocks.FoldScan else [])
-            b.emit(kind((made,), (r,), blocks.Block(tuple(params), tuple(ops), (body,))))  # type: ignore[operator]
+            made = b.value(F64, b.shape(r) if kind is c.FoldScan else [])
+            b.emit(kind((made,), (r,), c.Block(tuple(params), tuple(ops), (body,))))  # type: ignore[operator]
             return made
 
         b.output(kind.__name__ + " of rows", b.lift([x], [1], rows)[0])

@@ -8,7 +8,7 @@ import pytest
 from rho import backend
 from rho.backend.graph.phases import LibraryPhase
 from rho.tests.harness.tiers import agree, checked
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 
 KINDS = ("f64", "f32", "i64", "i32", "u8", "bool", "char")
 

@@ -30,7 +30,7 @@ from rho.backend.graph.phases import (
 )
 from rho.backend.graph.verify import GraphError, verify
 from rho.tests.graph.build import BOOL, F64, I64, SPAN, Build, agree
-from rho.typechecker.core import arrays as c
+from rho.typechecker.core import operations as c
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, variable
 
 

@@ -15,7 +15,7 @@ from rho.backend.reference.interpreter import interpret
 from rho.backend.vm.input_sizes import bind_sizes
 from rho.tests.graph.build import BOOL, F64, I64, Build, outcome
 from rho.tests.graph.oracle import run_graph
-from rho.typechecker.core import arrays as c, blocks
+from rho.typechecker.core import operations as c
 from rho.typechecker.elements import Kind
 from rho.typechecker.sizes.polynomials import Size, number, product, variable
 
@@ -173,9 +173,9 @@ class Maker:
                 made = self.grow([*scope, *params], 3, 0)
                 fit = [v for v in made if b.kind(v) is kind and b.shape(v) == shape[1:]]
                 body = self.pick([*fit, *fit, b.scalar("sub", *params)])
-            op = blocks.FoldScan if scan else blocks.CoreFold
+            op = c.FoldScan if scan else c.CoreFold
             result = b.value(kind, shape if scan else shape[1:])
-            b.emit(op((result,), (x,), blocks.Block(tuple(params), tuple(ops), (body,))))
+            b.emit(op((result,), (x,), c.Block(tuple(params), tuple(ops), (body,))))
             return result
         if draw == 32:
             return b.op(lambda o: c.library_op(o, "match", x, y), BOOL, [])

@@ -17,7 +17,7 @@ from rho.backend.reference.interpreter import interpret
 from rho.backend.vm.values import from_numpy, to_numpy
 from rho.lang.diagnostics.model import Refused, RhoError
 from rho.tests.harness.tiers import MODES, agree, checked
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 
 ITEMS = (-np.inf, -0.0, 0.0, 1.0, np.nan)
 LONGEST = 5

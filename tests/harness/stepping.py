@@ -21,7 +21,7 @@ from rho.backend.graph.phases import Graph
 from rho.backend.graph.verify import verify
 from rho.backend.library import sort
 from rho.backend.vm.input_sizes import bind_sizes
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 
 THRESHOLDS: tuple[tuple[Any, str, Any], ...] = (
     (unroll_short_axes, "MIN_POINTS", 1), (sink_into_maps, "MIN_POINTS", 1), (unroll_short_axes, "MAX_REDUCE_STEPS", 5),

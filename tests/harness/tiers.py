@@ -25,8 +25,7 @@ from rho.backend.vm.values import from_numpy, to_numpy
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core.arrays import Contract, KeyReduce, Library, Reduce, Scalar, Scan
-from rho.typechecker.core.blocks import Core, Op, all_ops
+from rho.typechecker.core.operations import Contract, Core, KeyReduce, Library, Op, Reduce, Scalar, Scan, all_ops
 from rho.typechecker.elements import Kind
 
 EVERY_PASS = frozenset({"views", "constants", "gathers", "sharing", "dead", "fusion"})

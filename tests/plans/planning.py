@@ -19,7 +19,7 @@ from rho.backend.schedule.program.plan_program import PlannedProgram, plan_progr
 from rho.backend.schedule.search.strategy import Budget
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 
 from .drawn import Drawn
 

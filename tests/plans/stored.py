@@ -18,7 +18,7 @@ from rho.backend.schedule.single_device import plan_one_device
 from rho.lang.diagnostics.model import Refused
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 
 __all__ = ["PROGRAMS", "ExecutionPlan", "Stored", "encode_plan", "faults", "stored"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from rho.backend.schedule.verify.judge import Rule
 from rho.lang.diagnostics.help_pages import page_of
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 from rho.typechecker.elements import Kind
 from rho.typechecker.proof.obligations import Relation
 

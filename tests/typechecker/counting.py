@@ -20,9 +20,8 @@ from rho.backend.reference import arrays
 from rho.backend.reference.arrays import assemble, cells, offset, positions
 from rho.backend.reference.interpreter import Evaluator, execute_program, replicated, results_of
 from rho.backend.vm.values import Array, Results
-from rho.typechecker.core import arrays as c, blocks
-from rho.typechecker.core.arrays import Payload, ValueId
-from rho.typechecker.core.blocks import Block, Core
+from rho.typechecker.core import operations as c
+from rho.typechecker.core.operations import Block, Core, Payload, ValueId
 from rho.typechecker.elements import Kind
 from rho.typechecker.sizes.polynomials import SizeVariable
 from rho.typechecker.usage.backward_analysis import prints
@@ -100,9 +99,9 @@ class CountingMachine(Evaluator):
 
     # ----------------------------------------------------------------------- ops
 
-    def _execute(self, op: blocks.Op) -> None:
+    def _execute(self, op: c.Op) -> None:
         results = results_of(op)
-        wanted = not results or any(self.live(r) for r in results) or (isinstance(op, blocks.CoreBranch) and prints(op))
+        wanted = not results or any(self.live(r) for r in results) or (isinstance(op, c.CoreBranch) and prints(op))
         if not (self.counting and wanted):
             before, self.counting = self.counting, False
             super()._execute(op)
@@ -114,9 +113,9 @@ class CountingMachine(Evaluator):
                 self.read(self.label(op.arg).data)
             case c.BindSize():
                 self.read(self.label(op.value).data)
-            case blocks.CoreBranch():
+            case c.CoreBranch():
                 pass  # its results are those of the arm
-            case blocks.MapCells() | blocks.CoreFold() | blocks.FoldScan() | blocks.CoreLoop():
+            case c.MapCells() | c.CoreFold() | c.FoldScan() | c.CoreLoop():
                 for result in results:
                     self.make(result)
             case c.Reshape() if self.setting.keeps_elements(op):
@@ -128,7 +127,7 @@ class CountingMachine(Evaluator):
                 for result in results:
                     self.make(result)
 
-    def _view(self, op: blocks.Op) -> Array:
+    def _view(self, op: c.Op) -> Array:
         match op:
             case c.Transpose():
                 return arrays.transpose(self.label(op.arg), op.axes)
@@ -146,7 +145,7 @@ class CountingMachine(Evaluator):
                 return arrays.windows(self.label(op.arg), op.count, self.shape(op.result))
         raise AssertionError(op)
 
-    def _load(self, op: blocks.Op) -> None:
+    def _load(self, op: c.Op) -> None:
         """The reads of an op that makes its result."""
         match op:
             case c.Reshape():
@@ -213,7 +212,7 @@ class CountingMachine(Evaluator):
         self.run(block)
         return [self.value(r) for r in block.results], [self.label(r) for r in block.results]
 
-    def _lift(self, op: blocks.MapCells) -> tuple[Array, ...]:
+    def _lift(self, op: c.MapCells) -> tuple[Array, ...]:
         if not self.counting:
             return super()._lift(op)
         frame = tuple(self.size(size) for size in op.frame)
@@ -230,7 +229,7 @@ class CountingMachine(Evaluator):
                     self.read(label.data)
         return tuple(self._collect(which, frame, parts) for which, parts in zip(op.results, collected, strict=True))
 
-    def _fold(self, op: blocks.CoreFold) -> tuple[Array, ...]:
+    def _fold(self, op: c.CoreFold) -> tuple[Array, ...]:
         if not self.counting or not self.value(op.args[0]).shape[0]:
             return super()._fold(op)
         columns = [cells(self.value(a), 1) for a in op.args]
@@ -245,7 +244,7 @@ class CountingMachine(Evaluator):
                 self.read(one.data)
         return tuple(state)
 
-    def _fold_scan(self, op: blocks.FoldScan) -> tuple[Array, ...]:
+    def _fold_scan(self, op: c.FoldScan) -> tuple[Array, ...]:
         if not self.counting:
             return super()._fold_scan(op)
         columns = [cells(self.value(a), 1) for a in op.args]
@@ -267,7 +266,7 @@ class CountingMachine(Evaluator):
             for j, (kind, shape) in enumerate(zip(kinds, shapes, strict=True))
         )
 
-    def _loop(self, op: blocks.CoreLoop) -> tuple[Array, ...]:
+    def _loop(self, op: c.CoreLoop) -> tuple[Array, ...]:
         if not self.counting:
             return super()._loop(op)
         state, labels = [self.value(v) for v in op.initial], [self.label(v) for v in op.initial]
@@ -294,7 +293,7 @@ class CountingMachine(Evaluator):
         self.keep_only_sizes(known)
         return tuple(arrays.stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else tuple(state)
 
-    def _branch(self, op: blocks.CoreBranch) -> tuple[Array, ...]:
+    def _branch(self, op: c.CoreBranch) -> tuple[Array, ...]:
         if not self.counting:
             return super()._branch(op)
         self.read(self.label(op.condition).data)

@@ -16,7 +16,7 @@ from rho.backend.schedule.plan.plan import Device
 from rho.backend.vm.values import Array
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 from rho.typechecker.elements import Kind
 
 RELATIONS = {"<": operator.lt, "≤": operator.le, "=": operator.eq, "≥": operator.ge, ">": operator.gt, "≠": operator.ne}

@@ -12,7 +12,7 @@ from rho.lang.syntax.source import Source
 from rho.shell.console.apply_fixes import apply_safe_fixes
 from rho.shell.pipeline import Session
 from rho.tests.harness.tiers import MODES, PLANS, agree, outcome
-from rho.typechecker.core.blocks import CoreBranch, all_ops
+from rho.typechecker.core.operations import CoreBranch, all_ops
 
 Vector = Any
 NAN = float("nan")

@@ -15,7 +15,7 @@ from rho.backend.vm.values import Array
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 from rho.typechecker.elements import Kind
 
 Inputs = Mapping[str, np.ndarray]

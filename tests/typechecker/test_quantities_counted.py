@@ -18,7 +18,7 @@ from rho.backend.vm.values import Array
 from rho.lang.diagnostics.model import Refused, RunFailed
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core.blocks import Core
+from rho.typechecker.core.operations import Core
 from rho.typechecker.elements import Kind
 from rho.typechecker.usage.backward_analysis import demands_of
 

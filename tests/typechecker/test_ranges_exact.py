@@ -8,7 +8,7 @@ import pytest
 
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
-from rho.typechecker.core import arrays as c, blocks
+from rho.typechecker.core import operations as c
 from rho.typechecker.elements import Element
 
 RANGES = ((0, 0), (0, 3), (1, 4), (-2, 3), (-4, -1))
@@ -22,7 +22,7 @@ def declared(low: int, high: int) -> str:
     return f"int<{low}..{high}>".replace("-", "¯")
 
 
-def core(text: str) -> blocks.Core:
+def core(text: str) -> c.Core:
     found = check(Source("<test>", text))
     assert found.core is not None, [d.message for d in found.diagnostics]
     return found.core

@@ -39,8 +39,20 @@ from ..values.facts import (
     Value,
     ValueFacts,
 )
-from .arrays import Library, Literal, Payload, Reduce, Reshape, Scalar, SizeVector, ValueId
-from .blocks import Block, Op, Recomputed, operands_of
+from .operations import (
+    Block,
+    Library,
+    Literal,
+    Op,
+    Payload,
+    Recomputed,
+    Reduce,
+    Reshape,
+    Scalar,
+    SizeVector,
+    ValueId,
+    operands_of,
+)
 
 # ---------------------------------------------------------------------------------------------------- size variables
 #

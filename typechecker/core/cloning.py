@@ -9,9 +9,8 @@ from ...lang.support.records import field_names, replace
 from ...lang.syntax.source import Span
 from ..elements import ArrayType
 from ..sizes.polynomials import Size, SizeVariable, variable
-from .arrays import ValueId
-from .blocks import OPERANDS, Block, CoreLoop, Op, defined_sizes, results_of
 from .builder import Builder
+from .operations import OPERANDS, Block, CoreLoop, Op, ValueId, defined_sizes, results_of
 
 _SIZES = frozenset({"sizes", "starts", "trip", "frame"})
 

@@ -12,8 +12,8 @@ from ...lang.diagnostics.model import Code, Label
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions
-from ..core.blocks import Block, CoreBranch, defined_sizes
 from ..core.builder import stated
+from ..core.operations import Block, CoreBranch, defined_sizes
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, outside, promote
 from ..proof.constraints import Arm

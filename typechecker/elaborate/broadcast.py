@@ -11,7 +11,7 @@ from ...lang.primitives.record import GlyphRole, Trait
 from ...lang.primitives.table import by_glyph
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from ..core.arrays import Broadcast
+from ..core.operations import Broadcast
 from ..diagnostics import show_type
 from ..elements import ArrayType
 from ..proof.obligations import Obligation, Relation, SizeFact

@@ -19,9 +19,8 @@ from ...lang.syntax.parser import Parsed, StatementCache
 from ...lang.syntax.source import Source, Span
 from ...lang.tree import expressions, program
 from ...lang.tree.expressions import ITEMS, Definition, NameClass, SizeExpression, Symbol
-from ..core.arrays import Reshape, ValueId
-from ..core.blocks import Block, CoreCall, Op
 from ..core.builder import Builder
+from ..core.operations import Block, CoreCall, Op, Reshape, ValueId
 from ..elements import Element
 from ..proof.obligations import Proof
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, product, variable

@@ -10,7 +10,7 @@ from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions as tree, program
 from ...lang.tree.program import MISSING_POINT, CellFormat
-from ..core.blocks import Block, Core, CoreCall, CoreGuard, CoreInput, CoreOutput, CoreParam
+from ..core.operations import Block, Core, CoreCall, CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, Unit, limits, show_element
 from ..proof.obligations import Obligation, SizeFact

@@ -15,7 +15,7 @@ from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions
-from ..core.arrays import Payload, Stack
+from ..core.operations import Payload, Stack
 from ..elements import ArrayType, Element, Kind, promote_all, strong
 from ..rules import dates
 from ..rules.argument_checks import common, joint_element, of_mixed, static_sizes
@@ -421,7 +421,7 @@ def _mention(ctx: Context, value: Value, node: expressions.Expression, function:
 
 def print_value(ctx: Context, value: Value, span: Span) -> Value:
     """`⎕←`: emit the effect; E602 inside a function that an operator applies."""
-    from ..core.arrays import CorePrint
+    from ..core.operations import CorePrint
 
     if is_poisoned(value):
         return value

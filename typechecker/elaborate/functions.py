@@ -12,8 +12,8 @@ from ...lang.diagnostics.model import Code, Label
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions as tree
 from ...lang.tree.expressions import Argument
-from ..core.blocks import MapCells, defined_sizes
 from ..core.builder import Builder, condition_decided, stated
+from ..core.operations import MapCells, defined_sizes
 from ..elements import ArrayType, Element, Kind, outside, strong
 from ..frame_agreement import agree
 from ..rules.argument_checks import is_boolean, static_integer

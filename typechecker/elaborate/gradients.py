@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ...lang.diagnostics.model import Code, Diagnostic, Severity
 from ...lang.syntax.source import Span
-from ..core.arrays import Reshape, ValueId
-from ..core.blocks import all_ops, results_of
 from ..core.builder import DeclaredAdjoint
+from ..core.operations import Reshape, ValueId, all_ops, results_of
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind
 from ..proof.obligations import Obligation, Relation, SizeFact

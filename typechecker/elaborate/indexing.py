@@ -12,7 +12,7 @@ from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions
-from ..core.arrays import Indexing, Slice, Update
+from ..core.operations import Indexing, Slice, Update
 from ..diagnostics import show_type
 from ..elements import ArrayType
 from ..rules.argument_checks import common, item_of, joint_element, require_equal

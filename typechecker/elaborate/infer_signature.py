@@ -14,8 +14,8 @@ from functools import reduce
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
 from ...lang.tree.expressions import ITEMS, ArrayTypeExpression
-from ..core.blocks import Block, Core, CoreInput, CoreOutput, defined_and_read
 from ..core.builder import Builder
+from ..core.operations import Block, Core, CoreInput, CoreOutput, defined_and_read
 from ..elements import ArrayType, Element, Kind
 from ..proof.obligations import Relation, SizeFact
 from ..signatures.check_definition import symbolic_arguments

@@ -9,8 +9,7 @@ from enum import Enum
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Severity
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
-from ..core.arrays import BindSize, ValueId
-from ..core.blocks import Block, CoreLoop, defined_sizes
+from ..core.operations import BindSize, Block, CoreLoop, ValueId, defined_sizes
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, plain, promote, ranged, size_range, strong
 from ..proof.constraints import LoopIndex

@@ -12,9 +12,8 @@ from ...lang.syntax import parser
 from ...lang.syntax.source import Source, Span, ensure_recursion_headroom
 from ...lang.tree import expressions as tree, program as program_tree
 from ...lang.tree.expressions import NameClass, Symbol, SymbolKind
-from ..core.arrays import CorePrint, ValueId
-from ..core.blocks import Block, Core, CoreGuard
 from ..core.builder import SPECULATIVE_IDS, Builder
+from ..core.operations import Block, Core, CoreGuard, CorePrint, ValueId
 from ..proof.report_unproved import CHECKED_AT_LOAD
 from ..signatures import unify
 from ..signatures.check_definition import elaborated_body

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...lang.diagnostics.model import Code, Label
 from ...lang.syntax.source import Span
-from ..core.arrays import Broadcast, Contract, Slice, SlidingWindows
+from ..core.operations import Broadcast, Contract, Slice, SlidingWindows
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, promote, promote_all, strong
 from ..frame_agreement import transpose_hint

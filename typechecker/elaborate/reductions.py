@@ -14,8 +14,7 @@ from ...lang.primitives.table import identity_of
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from .. import elements
-from ..core.arrays import Reduce, Reverse, Scalar, Scan, SlidingWindows
-from ..core.blocks import CoreFold, FoldScan
+from ..core.operations import CoreFold, FoldScan, Reduce, Reverse, Scalar, Scan, SlidingWindows
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, plain, ranged
 from ..proof.obligations import Obligation, Relation, SizeFact

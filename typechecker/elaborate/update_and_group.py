@@ -7,8 +7,8 @@ from typing import Final
 from ...lang.diagnostics.model import Code
 from ...lang.primitives.table import identity_of
 from ...lang.syntax.source import Span
-from ..core.arrays import Broadcast, Indexing, KeyReduce, MaskedUpdate
 from ..core.builder import Builder
+from ..core.operations import Broadcast, Indexing, KeyReduce, MaskedUpdate
 from ..diagnostics import show_type
 from ..elements import ArrayType, Kind
 from ..proof.obligations import Obligation, Relation, SizeFact

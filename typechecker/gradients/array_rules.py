@@ -10,9 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from ..core import arrays as c
-from ..core.arrays import ValueId
-from ..core.blocks import Op, operands_of, results_of
+from ..core import operations as c
+from ..core.operations import Op, ValueId, operands_of, results_of
 from ..elements import Kind
 from ..sizes.polynomials import ONE, ZERO, number, product, variable
 from . import control_rules, library_rules

@@ -13,16 +13,25 @@ from math import isqrt
 from typing import Any, Final
 
 from ...lang.support.records import replace
-from ..core.arrays import BindSize, Gather, Reduce, Reshape, Scan, Slice, Update, ValueId
-from ..core.blocks import (
+from ..core.builder import stated
+from ..core.cloning import Cloner
+from ..core.operations import (
+    BindSize,
     Block,
     CoreBranch,
     CoreFold,
     CoreLoop,
     FoldScan,
+    Gather,
     MapCells,
     Op,
     Recomputed,
+    Reduce,
+    Reshape,
+    Scan,
+    Slice,
+    Update,
+    ValueId,
     blocks_of,
     captured,
     defined_and_read,
@@ -30,8 +39,6 @@ from ..core.blocks import (
     operands_of,
     results_of,
 )
-from ..core.builder import stated
-from ..core.cloning import Cloner
 from ..elements import ArrayType, Element, Kind
 from ..proof.constraints import Arm
 from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, as_size, product, variable

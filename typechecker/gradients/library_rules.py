@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from ..core.arrays import Contract, Library, ValueId
-from ..core.blocks import MapCells
+from ..core.operations import Contract, Library, MapCells, ValueId
 from ..elements import ArrayType, Element
 from ..sizes.polynomials import ONE, ZERO, Size
 from ..values.facts import Operand

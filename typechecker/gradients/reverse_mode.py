@@ -13,9 +13,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from ...lang.syntax.source import Span
-from ..core.arrays import Gather, Scalar, ValueId
-from ..core.blocks import CoreBranch, CoreFold, CoreLoop, FoldScan, MapCells, Op, operands_of, results_of
 from ..core.builder import Builder, DeclaredAdjoint
+from ..core.operations import (
+    CoreBranch,
+    CoreFold,
+    CoreLoop,
+    FoldScan,
+    Gather,
+    MapCells,
+    Op,
+    Scalar,
+    ValueId,
+    operands_of,
+    results_of,
+)
 from . import scalar_rules
 from .terms import Hidden, NotDifferentiable, Terms
 

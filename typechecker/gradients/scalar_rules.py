@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from ..core.arrays import Literal, Scalar, ValueId
+from ..core.operations import Literal, Scalar, ValueId
 from ..elements import Kind
 from .terms import Hidden, Terms
 

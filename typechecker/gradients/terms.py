@@ -7,13 +7,15 @@ from enum import IntEnum
 from functools import partial
 
 from ...lang.syntax.source import Span
-from ..core.arrays import (
+from ..core.builder import Builder
+from ..core.operations import (
     Broadcast,
     Contract,
     Gather,
     Iota,
     Join,
     Literal,
+    Op,
     Payload,
     Reduce,
     Reshape,
@@ -27,8 +29,6 @@ from ..core.arrays import (
     Update,
     ValueId,
 )
-from ..core.blocks import Op
-from ..core.builder import Builder
 from ..elements import FUNCTIONS, ArrayType, Element, Kind, ResultKind
 from ..sizes.polynomials import ONE, ZERO, Size, as_size
 

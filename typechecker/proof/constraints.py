@@ -9,7 +9,7 @@ from itertools import islice, product
 from ...lang.diagnostics.model import Diagnostic, Fix, Severity, Verdict
 from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
-from ..core.blocks import CoreCall, CoreGuard
+from ..core.operations import CoreCall, CoreGuard
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, variable
 from ..sizes.size import maximum, minimum, remainder
 from .obligations import Obligation, Proof, Relation, SizeFact

@@ -13,7 +13,7 @@ from itertools import permutations
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Severity, Verdict
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from ..core.blocks import CoreGuard
+from ..core.operations import CoreGuard
 from ..sizes.polynomials import ZERO, AtomKind, NonlinearAtom, Size, SizeOrigin, SizeVariable, operand, show, variable
 from .obligations import Obligation, Relation, SizeFact
 from .prover import ProofResult, prove_without_examples

@@ -12,8 +12,8 @@ from ...lang.diagnostics.model import Code, Edit, Fix, Label
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ...lang.tree.expressions import BoundedSize, SizeCall, SizeExpression, SizeName, SizeNumber
-from ..core.arrays import BindSize, Broadcast, Gather, Payload, Reshape, Scalar, Stack, Transpose
 from ..core.builder import MOST_AXES, MOST_SIZES, Builder
+from ..core.operations import BindSize, Broadcast, Gather, Payload, Reshape, Scalar, Stack, Transpose
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, promote_all, ranged, size_range, strong
 from ..proof.obligations import Obligation, Relation, SizeFact

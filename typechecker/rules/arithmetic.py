@@ -14,8 +14,8 @@ from functools import partial
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
-from ..core.arrays import Library, Payload, Stack, library_op
 from ..core.builder import Builder
+from ..core.operations import Library, Payload, Stack, library_op
 from ..diagnostics import show_type
 from ..elements import (
     FUNCTIONS,

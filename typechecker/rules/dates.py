@@ -19,8 +19,8 @@ from ...lang.diagnostics.model import Code
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ...lang.tree.program import MISSING_POINT
-from ..core.arrays import Library, Reshape
 from ..core.builder import Builder
+from ..core.operations import Library, Reshape
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, Unit, common_unit
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from ...lang.diagnostics.model import Code, Diagnostic, Label, Severity, Verdict
 from ...lang.syntax.source import Span
-from ..core.arrays import Gather, Indexing, Payload, Reshape, Scalar, ValueId, Where
 from ..core.builder import Builder
+from ..core.operations import Gather, Indexing, Payload, Reshape, Scalar, ValueId, Where
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, integer_range, size_range, strong, surely_unwrapped
 from ..proof.obligations import Obligation, Relation, SizeFact

@@ -7,8 +7,8 @@ from functools import reduce
 
 from ...lang.diagnostics.model import Code, Diagnostic, Severity, Verdict
 from ...lang.syntax.source import Span
-from ..core.arrays import Compress, Expand, Gather, Iota, Reshape, Where, library_op
 from ..core.builder import Builder
+from ..core.operations import Compress, Expand, Gather, Iota, Reshape, Where, library_op
 from ..diagnostics import show_type
 from ..elements import FUNCTIONS, ArrayType, Element, Kind, arithmetic, comparison, integer_range, ranged, strong
 from ..frame_agreement import principal_frame

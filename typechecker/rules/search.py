@@ -13,8 +13,8 @@ from ...lang.syntax.parser import parse_program
 from ...lang.syntax.source import Source, Span
 from ...lang.tree.expressions import ArrayTypeExpression, BoundedSize, Fact, ShapeItem, ShapeVariable, SizeName, TypeExpression
 from ...lang.tree.program import Signature
-from ..core.arrays import Format, Iota, IotaGrid, Library, library_op
 from ..core.builder import Builder
+from ..core.operations import Format, Iota, IotaGrid, Library, library_op
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, ranged, real_kind
 from ..proof.obligations import Obligation, Relation, SizeFact

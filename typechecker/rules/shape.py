@@ -9,8 +9,8 @@ from typing import TypeVar
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
-from ..core.arrays import Join, Payload, Reshape, Reverse, Rotate, Slice, SlidingWindows, Stack, Transpose
 from ..core.builder import Builder
+from ..core.operations import Join, Payload, Reshape, Reverse, Rotate, Slice, SlidingWindows, Stack, Transpose
 from ..diagnostics import show_type
 from ..elements import ArrayType, Kind, strong
 from ..proof.obligations import Obligation, Relation, SizeFact

@@ -32,10 +32,9 @@ from ...lang.tree.expressions import (
     TupleTypeExpression,
     TypeExpression,
 )
-from ..core.arrays import BindSize, Compress, ValueId, Where
-from ..core.blocks import Block, CoreBranch, CoreCall, Op
 from ..core.builder import Builder, condition_decided, stated
 from ..core.cloning import Cloner
+from ..core.operations import BindSize, Block, Compress, CoreBranch, CoreCall, Op, ValueId, Where
 from ..diagnostics import show_type
 from ..elaborate import type_expressions
 from ..elaborate.context import (

@@ -16,8 +16,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Verdict
 from ...lang.support.records import replace
 from ...lang.tree import program
 from ...lang.tree.expressions import ITEMS, ArrayTypeExpression, BoundedSize, ShapeVariable, TupleTypeExpression, TypeExpression
-from ..core.arrays import CorePrint, Gather, KeyReduce, Update
-from ..core.blocks import Block, CoreCall, Op, all_ops, results_of
+from ..core.operations import Block, CoreCall, CorePrint, Gather, KeyReduce, Op, Update, all_ops, results_of
 from ..elaborate import declarations, type_expressions
 from ..elaborate.context import (
     Bindings,

@@ -17,9 +17,21 @@ from typing import Generic, TypeAlias, TypeVar
 
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from ..core import arrays as c
-from ..core.arrays import ValueId
-from ..core.blocks import Block, Core, CoreBranch, CoreCall, CoreFold, CoreLoop, FoldScan, MapCells, Op, operands_of, results_of
+from ..core import operations as c
+from ..core.operations import (
+    Block,
+    Core,
+    CoreBranch,
+    CoreCall,
+    CoreFold,
+    CoreLoop,
+    FoldScan,
+    MapCells,
+    Op,
+    ValueId,
+    operands_of,
+    results_of,
+)
 from ..elements import ArrayType
 from ..proof.obligations import Relation, SizeFact
 from ..sizes.polynomials import ONE, ZERO, Size, SizeVariable, number, product

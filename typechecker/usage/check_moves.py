@@ -13,8 +13,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Label, Verdic
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
 from ...lang.tree import program
-from ..core.arrays import ValueId
-from ..core.blocks import Core, results_of
+from ..core.operations import Core, ValueId, results_of
 from ..diagnostics import names_of_sizes, show_signature_type, show_type
 from ..elements import ArrayType
 from ..proof.obligations import Relation, SizeFact

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from ...lang.diagnostics.model import Verdict
 from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
-from ..core import arrays as c, blocks
-from ..core.arrays import ValueId
+from ..core import operations as c
+from ..core.operations import ValueId
 from ..elements import ArrayType
 from ..proof.obligations import Relation, SizeFact
 from ..proof.prover import prove_without_examples
@@ -237,7 +237,7 @@ def cell_range(op: c.Slice, demand: Grade, context: SizeContext) -> CellRange:
     return CellRange(operand_shape, starts[0], starts[0] + result_shape[0], demand, covers_all)
 
 
-def operand_reads(op: blocks.Op, demand: Grade, context: SizeContext) -> list[CountedRead]:
+def operand_reads(op: c.Op, demand: Grade, context: SizeContext) -> list[CountedRead]:
     """The reads of an op without blocks whose result has this demand; for a slice see `cell_range`."""
     if demand.is_zero:
         return []
@@ -262,7 +262,7 @@ def operand_reads(op: blocks.Op, demand: Grade, context: SizeContext) -> list[Co
             return [CountedRead(value, ONCE) for value in plain_operands(op)]
 
 
-def plain_operands(op: blocks.Op) -> tuple[ValueId, ...]:
+def plain_operands(op: c.Op) -> tuple[ValueId, ...]:
     """The operands of an op that reads each element once."""
     match op:
         case c.Join() | c.Stack() | c.Library():
@@ -275,7 +275,7 @@ def plain_operands(op: blocks.Op) -> tuple[ValueId, ...]:
             return ()
 
 
-def _view(op: blocks.Op, demand: Grade, context: SizeContext) -> list[CountedRead]:
+def _view(op: c.Op, demand: Grade, context: SizeContext) -> list[CountedRead]:
     match op:
         case c.Reshape():
             if context.keeps_elements(op):
@@ -339,7 +339,7 @@ def _rounded_up(size: Size) -> Size:
     return total
 
 
-def _selection(op: blocks.Op, context: SizeContext) -> list[CountedRead]:
+def _selection(op: c.Op, context: SizeContext) -> list[CountedRead]:
     match op:
         case c.Gather():
             indices = context.types[op.indices]

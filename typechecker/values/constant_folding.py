@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ...lang.diagnostics.model import Code, Diagnostic, Severity
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
-from ..core.arrays import Payload
+from ..core.operations import Payload
 from ..elements import Element, Kind, integer_range, limits
 from ..sizes.polynomials import INTERVALS
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ...lang.support.records import dataclass, field_names
 from ...lang.syntax.source import Span
-from ..core import arrays as c, blocks
-from ..core.arrays import Literal, Payload, Scalar, ValueId
-from ..core.blocks import OPERANDS, Op
+from ..core import operations as c
+from ..core.operations import OPERANDS, Literal, Op, Payload, Scalar, ValueId
 from ..diagnostics import SourceNames
 from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, ranged
 from ..proof.obligations import Relation, SizeFact
@@ -146,7 +145,7 @@ DEPTH = 48
 
 _BUT_FOR_NAN = (frozenset({"lt", "ge"}), frozenset({"le", "gt"}))
 _OPPOSITE = frozenset({frozenset({"eq", "ne"}), frozenset({"and", "nand"}), frozenset({"or", "nor"}), *_BUT_FOR_NAN})
-_WITH_BLOCKS = (blocks.MapCells, blocks.CoreLoop, blocks.CoreBranch, blocks.CoreFold, blocks.FoldScan)
+_WITH_BLOCKS = (c.MapCells, c.CoreLoop, c.CoreBranch, c.CoreFold, c.FoldScan)
 
 
 class MaskFacts:

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from ....lang.support.records import dataclass, field
 from ....lang.syntax.source import Span
 from ....lang.tree import program as program_tree
-from ....typechecker.core import arrays, blocks as core_blocks
-from ....typechecker.core.blocks import defined_sizes, results_of
+from ....typechecker.core import operations as c
+from ....typechecker.core.operations import defined_sizes, results_of
 from ....typechecker.elements import ArrayType
 from ....typechecker.sizes.polynomials import SizeVariable
 from ..phases import Branch, Fold, Graph, Input, Loop, Map, Output, Phase, Print, SubGraph, ValueId
@@ -30,7 +30,7 @@ from .state import BlockFacts, CarriedValue, FrameAxes, LoweringState
 # cell that is not a cheap selection) and, where it defines a size, the later ops of the block that mention that size.  Ops in
 # between that do not depend on the group are lowered before it: under a frame all ops are pure (E602), so their order is free.
 
-def lower_ops(state: LoweringState, ops: Sequence[core_blocks.Op], results: Sequence[arrays.ValueId]) -> None:
+def lower_ops(state: LoweringState, ops: Sequence[c.Op], results: Sequence[c.ValueId]) -> None:
     """Lower a block's ops in order, gathering what cannot be batched into maps."""
     last: _LastMentions | None = None
     at = 0
@@ -43,53 +43,53 @@ def lower_ops(state: LoweringState, ops: Sequence[core_blocks.Op], results: Sequ
         at = _lower_group(state, ops, at, last)
 
 
-def lower_op(state: LoweringState, op: core_blocks.Op) -> None:
+def lower_op(state: LoweringState, op: c.Op) -> None:
     for part in structured.expanded(state, op):
         _lower_part(state, part)
 
 
-def _lower_part(state: LoweringState, op: core_blocks.Op) -> None:
+def _lower_part(state: LoweringState, op: c.Op) -> None:
     match op:
-        case arrays.Literal():
+        case c.Literal():
             structured.literal(state, op)
-        case arrays.SizeVector():
+        case c.SizeVector():
             structured.size_vector(state, op)
-        case arrays.Scalar():
+        case c.Scalar():
             structured.scalar(state, op)
-        case arrays.Iota():
+        case c.Iota():
             structured.iota(state, op)
-        case arrays.IotaGrid():
+        case c.IotaGrid():
             structured.iota_grid(state, op)
-        case arrays.Reduce():
+        case c.Reduce():
             structured.reduce(state, op)
-        case arrays.Reshape():
+        case c.Reshape():
             structured.reshape(state, op)
-        case arrays.Transpose():
+        case c.Transpose():
             structured.transpose(state, op)
-        case arrays.Broadcast():
+        case c.Broadcast():
             structured.broadcast(state, op)
-        case arrays.Reverse():
+        case c.Reverse():
             structured.reverse(state, op)
-        case arrays.Slice():
+        case c.Slice():
             structured.slice_(state, op)
-        case arrays.SlidingWindows():
+        case c.SlidingWindows():
             structured.windows(state, op)
-        case core_blocks.MapCells():
+        case c.MapCells():
             lift(state, op)
-        case core_blocks.CoreLoop():
+        case c.CoreLoop():
             loop(state, op)
-        case core_blocks.CoreBranch():
+        case c.CoreBranch():
             branch(state, op)
-        case core_blocks.CoreFold() | core_blocks.FoldScan():
+        case c.CoreFold() | c.FoldScan():
             fold(state, op)
-        case arrays.CorePrint():
+        case c.CorePrint():
             state.emit(Print(state.phase_id(), state.span(op.arg), state.get(op.arg).value))
         case _:
             if not library_phases.lower_library(state, op):
                 raise AssertionError(f"no lowering for {type(op).__name__}")
 
 
-def lift(state: LoweringState, op: core_blocks.MapCells) -> None:
+def lift(state: LoweringState, op: c.MapCells) -> None:
     """Lower the body over the frame: no phase of its own."""
     depth = len(state.frame)
     state.frame.extend(op.frame)
@@ -110,7 +110,7 @@ def lift(state: LoweringState, op: core_blocks.MapCells) -> None:
     del state.frame[depth:]
 
 
-def loop(state: LoweringState, op: core_blocks.CoreLoop) -> None:
+def loop(state: LoweringState, op: c.CoreLoop) -> None:
     span = state.span(op.results[0])
     frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
     initial = tuple(state.carry(state.get(v), frame, span) for v in op.initial)
@@ -122,13 +122,13 @@ def loop(state: LoweringState, op: core_blocks.CoreLoop) -> None:
     _move_axis(state, moved, frame, span)
 
 
-def branch(state: LoweringState, op: core_blocks.CoreBranch) -> None:
+def branch(state: LoweringState, op: c.CoreBranch) -> None:
     span = state.span(op.results[0]) if op.results else state.span(op.condition)
     if state.get(op.condition).frame:  # selectable, else `must_map`
         lower_ops(state, op.then.ops, op.then.results)
         lower_ops(state, op.otherwise.ops, op.otherwise.results)
         for result, then, otherwise in zip(op.results, op.then.results, op.otherwise.results, strict=True):
-            structured.scalar(state, arrays.Scalar(result, "select", (op.condition, then, otherwise)))
+            structured.scalar(state, c.Scalar(result, "select", (op.condition, then, otherwise)))
         return
     frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
     arms = [_subgraph(state, arm, frame, span) for arm in (op.then, op.otherwise)]
@@ -137,10 +137,10 @@ def branch(state: LoweringState, op: core_blocks.CoreBranch) -> None:
     state.emit(Branch(state.phase_id(), span, condition, results, arms[0], arms[1], op.sizes, op.needs_condition))
 
 
-def fold(state: LoweringState, op: core_blocks.CoreFold | core_blocks.FoldScan) -> None:
+def fold(state: LoweringState, op: c.CoreFold | c.FoldScan) -> None:
     """Lower a fold with the folded axis in front of the frame, so that the body's state carries the frame."""
     span = state.span(op.results[0])
-    scan = isinstance(op, core_blocks.FoldScan)
+    scan = isinstance(op, c.FoldScan)
     frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
     args = tuple(_folded(state, arg, frame, span) for arg in op.args)
     body = _subgraph(state, op.body, frame, span)
@@ -149,7 +149,7 @@ def fold(state: LoweringState, op: core_blocks.CoreFold | core_blocks.FoldScan) 
     _move_axis(state, moved, frame, span)
 
 
-def _folded(state: LoweringState, arg: arrays.ValueId, frame: FrameAxes, span: Span) -> ValueId:
+def _folded(state: LoweringState, arg: c.ValueId, frame: FrameAxes, span: Span) -> ValueId:
     """An operand that a loop or fold iterates over, with its leading axis in front of the frame."""
     value = state.carry(state.get(arg), frame, span)
     rank = len(state.types[value].shape)
@@ -167,7 +167,7 @@ def _nested_block(state: LoweringState) -> Iterator[list[Phase]]:
     state.phases = outer
 
 
-def _subgraph(state: LoweringState, block: core_blocks.Block, frame: FrameAxes, span: Span) -> SubGraph:
+def _subgraph(state: LoweringState, block: c.Block, frame: FrameAxes, span: Span) -> SubGraph:
     """A body whose params and results carry `frame`."""
     with _nested_block(state) as phases:
         params = tuple(state.define(p, frame) for p in block.params)
@@ -176,7 +176,7 @@ def _subgraph(state: LoweringState, block: core_blocks.Block, frame: FrameAxes, 
     return SubGraph(params, tuple(phases), results)
 
 
-def _results(state: LoweringState, results: Sequence[arrays.ValueId], frame: FrameAxes, *, stacked: bool
+def _results(state: LoweringState, results: Sequence[c.ValueId], frame: FrameAxes, *, stacked: bool
              ) -> tuple[tuple[ValueId, ...], list[tuple[ValueId, ValueId]]]:  # fmt: skip
     """The phase's results, and pairs (raw, final) that `_move_axis` still has to permute.
 
@@ -200,22 +200,22 @@ def _move_axis(state: LoweringState, moved: Sequence[tuple[ValueId, ValueId]], f
 # ------------------------------------------------------------------------------------------------ maps
 
 
-def must_map(state: LoweringState, op: core_blocks.Op) -> bool:
+def must_map(state: LoweringState, op: c.Op) -> bool:
     """Can this op only run cell by cell?  (Its operands are lowered.)  See Note [Maps]."""
     if not state.frame:
         return False
     match op:
-        case arrays.Compress():
+        case c.Compress():
             return bool(state.get(op.mask).frame)
-        case arrays.Where():
+        case c.Where():
             return bool(state.get(op.mask).frame)
-        case arrays.BindSize():
+        case c.BindSize():
             return bool(state.get(op.value).frame)
-        case arrays.Format():
+        case c.Format():
             return bool(state.get(op.arg).frame)
-        case core_blocks.CoreLoop():
+        case c.CoreLoop():
             return op.until is not None and _depends(state, op)
-        case core_blocks.CoreBranch():
+        case c.CoreBranch():
             if op.sizes:
                 return _depends(state, op)
             return bool(state.get(op.condition).frame) and not blocks.selectable(op, state.facts)
@@ -223,7 +223,7 @@ def must_map(state: LoweringState, op: core_blocks.Op) -> bool:
             return False
 
 
-def _depends(state: LoweringState, op: core_blocks.Op) -> bool:
+def _depends(state: LoweringState, op: c.Op) -> bool:
     return bool(state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op)))
 
 
@@ -232,10 +232,10 @@ class _LastMentions:
     """The position of the last op of a block that mentions a size or a value (the block's length if a result of it does)."""
 
     sizes: dict[SizeVariable, int] = field(default_factory=dict)
-    values: dict[arrays.ValueId, int] = field(default_factory=dict)
+    values: dict[c.ValueId, int] = field(default_factory=dict)
 
     @staticmethod
-    def of(ops: Sequence[core_blocks.Op], results: Sequence[arrays.ValueId], facts: blocks.BlockFacts) -> _LastMentions:
+    def of(ops: Sequence[c.Op], results: Sequence[c.ValueId], facts: blocks.BlockFacts) -> _LastMentions:
         last = _LastMentions()
         for at, op in enumerate(ops):
             last.sizes.update(dict.fromkeys(blocks.mentioned_sizes(op, facts.program), at))
@@ -244,10 +244,10 @@ class _LastMentions:
         return last
 
 
-def _lower_group(state: LoweringState, ops: Sequence[core_blocks.Op], start: int, last: _LastMentions) -> int:
+def _lower_group(state: LoweringState, ops: Sequence[c.Op], start: int, last: _LastMentions) -> int:
     """Lower the map that starts at `ops[start]`; returns the position after the last op it considered."""
-    group: list[core_blocks.Op] = []
-    values: set[arrays.ValueId] = set()
+    group: list[c.Op] = []
+    values: set[c.ValueId] = set()
     sizes: set[SizeVariable] = set()
     at = end = start
     while at <= end:
@@ -271,7 +271,7 @@ def _lower_group(state: LoweringState, ops: Sequence[core_blocks.Op], start: int
     return at
 
 
-def _map(state: LoweringState, ops: Sequence[core_blocks.Op], live: Sequence[arrays.ValueId]) -> None:
+def _map(state: LoweringState, ops: Sequence[c.Op], live: Sequence[c.ValueId]) -> None:
     span = next((state.span(r) for op in ops for r in results_of(op)), None) or state.span(live[0])
     captured = [v for v in state.facts.free_of(ops) if state.get(v).frame]
     frame = state.union(captured, may_fail=any(state.facts.may_fail(op) for op in ops))
@@ -304,7 +304,7 @@ def _map(state: LoweringState, ops: Sequence[core_blocks.Op], live: Sequence[arr
 
 # ---------------------------------------------------------------------------------------------------- lower
 
-def lower(program: core_blocks.Core) -> Graph:
+def lower(program: c.Core) -> Graph:
     """The phase graph of a checked program, before any pass."""
     state = LoweringState(program, BlockFacts(program), next_value=1 + max((int(v) for v in program.types), default=-1))
     for given in program.inputs:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ....lang.syntax.source import Span
-from ....typechecker.core import arrays, blocks
+from ....typechecker.core import operations as c
 from ....typechecker.elements import ArrayType
 from ....typechecker.sizes.polynomials import SizeVariable, number
 from ..phases import Affine, ValueId
@@ -24,7 +24,7 @@ _FEW: Final = 8
 """Amounts of one rotation up to which it becomes one rotation an amount."""
 
 
-def lower_framed(state: LoweringState, name: str, results: Sequence[arrays.ValueId], args: Sequence[arrays.ValueId],
+def lower_framed(state: LoweringState, name: str, results: Sequence[c.ValueId], args: Sequence[c.ValueId],
            attributes: Mapping[str, object], *, may_fail: bool = False,
            defines: tuple[SizeVariable, ...] = ()) -> None:  # fmt: skip
     """A library phase over the union of the operands' frames; an operand carries all of it or none."""
@@ -37,7 +37,7 @@ def lower_framed(state: LoweringState, name: str, results: Sequence[arrays.Value
     state.library(name, span, values, targets, {**attributes, "frame": len(frame), "framed": flags}, defines)
 
 
-def lower_leading_frame(state: LoweringState, name: str, results: Sequence[arrays.ValueId], args: Sequence[arrays.ValueId],
+def lower_leading_frame(state: LoweringState, name: str, results: Sequence[c.ValueId], args: Sequence[c.ValueId],
             attributes: Mapping[str, object], *, axis: int | None = None, may_fail: bool = False) -> None:  # fmt: skip
     """A library phase whose operands all carry the frame as leading axes of the op itself (no `frame` attribute)."""
     span = state.span(results[0])
@@ -48,7 +48,7 @@ def lower_leading_frame(state: LoweringState, name: str, results: Sequence[array
     state.library(name, span, values, targets, {**attributes, **shifted})
 
 
-def lower_by_leader(state: LoweringState, name: str, result: arrays.ValueId, args: Sequence[arrays.ValueId], leader: int,
+def lower_by_leader(state: LoweringState, name: str, result: c.ValueId, args: Sequence[c.ValueId], leader: int,
                   attributes: Mapping[str, object]) -> None:  # fmt: skip
     """If no operand but `leader` carries a frame, its frame is more leading axes of the op; else a framed phase."""
     others = [a for i, a in enumerate(args) if i != leader]
@@ -59,7 +59,7 @@ def lower_by_leader(state: LoweringState, name: str, result: arrays.ValueId, arg
     state.library(name, state.span(result), [state.get(a).value for a in args], [target], attributes)
 
 
-def gather(state: LoweringState, op: arrays.Gather) -> None:
+def gather(state: LoweringState, op: c.Gather) -> None:
     if structured.extends_point_gather(state, op):
         structured.extend_point_gather(state, op)
         return
@@ -99,7 +99,7 @@ def gather(state: LoweringState, op: arrays.Gather) -> None:
         lower_framed(state, "gather", [op.result], [op.arg, op.indices], attributes, may_fail=op.checked)
 
 
-def rotate(state: LoweringState, op: arrays.Rotate) -> None:
+def rotate(state: LoweringState, op: c.Rotate) -> None:
     """Lower a rotation.  Under a frame the amounts are replicated to the arg's shape without the axis, as the op requires."""
     arg, amount = state.get(op.arg), state.get(op.amount)
     frame = state.union([op.arg, op.amount])
@@ -125,7 +125,7 @@ def rotate(state: LoweringState, op: arrays.Rotate) -> None:
     state.library("rotate", span, (value, by), (target,), {"axis": op.axis + len(frame)})
 
 
-def _rotate_by_each(state: LoweringState, op: arrays.Rotate, frame: FrameAxes, count: int) -> None:
+def _rotate_by_each(state: LoweringState, op: c.Rotate, frame: FrameAxes, count: int) -> None:
     """One rotation an amount, stacked: view folding turns each into an index of its reader."""
     span, rotated = state.span(op.result), []
     for position in range(count):
@@ -146,7 +146,7 @@ def _cell(state: LoweringState, carried: CarriedValue, position: int, span: Span
     return cell
 
 
-def compress(state: LoweringState, op: arrays.Compress) -> None:
+def compress(state: LoweringState, op: c.Compress) -> None:
     """The mask carries no frame (else the result would be irregular, and `blocks.must_map` holds), so the axis just shifts."""
     carried = state.get(op.arg)
     target = state.define(op.result, carried.frame)
@@ -154,7 +154,7 @@ def compress(state: LoweringState, op: arrays.Compress) -> None:
     state.library("compress", state.span(op.result), (state.get(op.mask).value, carried.value), (target,), attributes, (op.size,))
 
 
-def expand(state: LoweringState, op: arrays.Expand) -> None:
+def expand(state: LoweringState, op: c.Expand) -> None:
     attributes = {"axis": op.axis, "checked": op.checked}
     frame = state.union([op.mask, op.arg], may_fail=op.checked)
     if state.get(op.mask).frame or state.get(op.arg).frame != frame:
@@ -170,18 +170,18 @@ def expand(state: LoweringState, op: arrays.Expand) -> None:
         state.library("expand", state.span(op.result), values, (target,), lifted)
 
 
-def update(state: LoweringState, op: arrays.Update) -> None:
+def update(state: LoweringState, op: c.Update) -> None:
     present = tuple(i for i in op.indices if i is not None)
     attributes = {"indexed": tuple(i is not None for i in op.indices), "checked": op.checked, "indexing": op.indexing}
     lower_framed(state, "update", [op.result], [op.arg, *present, op.value], attributes, may_fail=op.checked)
 
 
-def runtime_size(state: LoweringState, op: arrays.BindSize) -> None:
+def runtime_size(state: LoweringState, op: c.BindSize) -> None:
     value = state.get(op.value).value
     state.library("runtime_size", state.span(op.value), (value,), (), {}, (op.size,))
 
 
-def library(state: LoweringState, op: arrays.Library) -> None:
+def library(state: LoweringState, op: c.Library) -> None:
     attributes, leads, may_fail = dict(op.attributes), LIBRARY[op.name].leads, op_may_fail(op)
     if not leads:
         lower_framed(state, op.name, op.results, op.args, attributes, may_fail=may_fail)
@@ -191,39 +191,39 @@ def library(state: LoweringState, op: arrays.Library) -> None:
         lower_by_leader(state, op.name, op.results[0], op.args, leads[0], attributes)
 
 
-def lower_library(state: LoweringState, op: blocks.Op) -> bool:
+def lower_library(state: LoweringState, op: c.Op) -> bool:
     """Lower an op that becomes a library phase; False if the op is of another kind."""
     match op:
-        case arrays.Gather():
+        case c.Gather():
             gather(state, op)
-        case arrays.Rotate():
+        case c.Rotate():
             rotate(state, op)
-        case arrays.Join():
+        case c.Join():
             lower_leading_frame(state, "join", [op.result], op.args, {}, axis=op.axis)
-        case arrays.Stack():
+        case c.Stack():
             lower_leading_frame(state, "stack", [op.result], op.args, {}, axis=op.axis)
-        case arrays.Scan():
+        case c.Scan():
             lower_leading_frame(state, "scan", [op.result], [op.arg], {"function": op.function}, axis=op.axis)
-        case arrays.Update():
+        case c.Update():
             update(state, op)
-        case arrays.MaskedUpdate():
+        case c.MaskedUpdate():
             lower_framed(state, "mask_update", [op.result], [op.arg, op.mask, op.value], {}, may_fail=True)
-        case arrays.Contract():
+        case c.Contract():
             lower_by_leader(state, "contract", op.result, [op.left, op.right], 0, {})
-        case arrays.Compress():
+        case c.Compress():
             compress(state, op)
-        case arrays.Expand():
+        case c.Expand():
             expand(state, op)
-        case arrays.Where():
+        case c.Where():
             lower_framed(state, "where", [op.result], [op.mask], {}, defines=(op.size,))
-        case arrays.BindSize():
+        case c.BindSize():
             runtime_size(state, op)
-        case arrays.KeyReduce():
+        case c.KeyReduce():
             attributes = {"function": op.function, "checked": op.checked, "indexing": op.indexing}
             lower_framed(state, "key_reduce", [op.result], [op.indices, op.arg], attributes, may_fail=op.checked)
-        case arrays.Library():
+        case c.Library():
             library(state, op)
-        case arrays.Format():
+        case c.Format():
             digits = {} if op.digits is None else {"digits": op.digits}
             lower_framed(state, "format", [op.result], [op.arg], digits, defines=(op.size,))
         case _:

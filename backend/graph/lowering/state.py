@@ -15,8 +15,8 @@ from itertools import islice
 
 from ....lang.support.records import dataclass, field
 from ....lang.syntax.source import Span
-from ....typechecker.core import arrays, arrays as c, blocks
-from ....typechecker.core.blocks import all_ops, blocks_of, operands_of, results_of
+from ....typechecker.core import operations as c
+from ....typechecker.core.operations import all_ops, blocks_of, operands_of, results_of
 from ....typechecker.elements import ArrayType, Kind, may_fail
 from ....typechecker.sizes.polynomials import Size, SizeVariable
 from ..phases import (
@@ -42,14 +42,14 @@ from ..registry import LIBRARY, signature_of
 #
 # Facts about core blocks: what they capture, whether they may fail, which sizes they mention.
 
-def op_may_fail(op: blocks.Op) -> bool:
+def op_may_fail(op: c.Op) -> bool:
     """May this op (not the blocks in it) fail when run?"""
     match op:
-        case arrays.Gather() | arrays.Update() | arrays.Expand() | arrays.KeyReduce():
+        case c.Gather() | c.Update() | c.Expand() | c.KeyReduce():
             return op.checked
-        case arrays.MaskedUpdate():
+        case c.MaskedUpdate():
             return True
-        case arrays.Library():
+        case c.Library():
             return LIBRARY[op.name].fails(dict(op.attributes))
         case _:
             return False
@@ -60,12 +60,12 @@ class BlockFacts:
 
     Keys are identities, which stay unique because the core outlives the lowering."""
 
-    def __init__(self, program: blocks.Core) -> None:
+    def __init__(self, program: c.Core) -> None:
         self.program = program
-        self._free: dict[int, tuple[arrays.ValueId, ...]] = {}
+        self._free: dict[int, tuple[c.ValueId, ...]] = {}
         self._fails: dict[int, bool] = {}
 
-    def free_values(self, op: blocks.Op) -> tuple[arrays.ValueId, ...]:
+    def free_values(self, op: c.Op) -> tuple[c.ValueId, ...]:
         """Values that the op mentions, also in its blocks, and that are defined outside it, in order of first mention."""
         free = self._free.get(id(op))
         if free is None:
@@ -75,25 +75,25 @@ class BlockFacts:
             free = self._free[id(op)] = tuple(mentioned)
         return free
 
-    def captured(self, block: blocks.Block) -> tuple[arrays.ValueId, ...]:
+    def captured(self, block: c.Block) -> tuple[c.ValueId, ...]:
         """Values that a block mentions and does not define."""
         return self.free_of(block.ops, block.results, block.params)
 
-    def free_of(self, ops: Sequence[blocks.Op], results: Sequence[arrays.ValueId] = (), params: Sequence[arrays.ValueId] = ()
-                ) -> tuple[arrays.ValueId, ...]:  # fmt: skip
+    def free_of(self, ops: Sequence[c.Op], results: Sequence[c.ValueId] = (), params: Sequence[c.ValueId] = ()
+                ) -> tuple[c.ValueId, ...]:  # fmt: skip
         inside = set(params)
-        mentioned: dict[arrays.ValueId, None] = {}
+        mentioned: dict[c.ValueId, None] = {}
         for op in ops:
             mentioned.update(dict.fromkeys(self.free_values(op)))
             inside.update(results_of(op))
         mentioned.update(dict.fromkeys(results))
         return tuple(v for v in mentioned if v not in inside)
 
-    def may_fail(self, op: blocks.Op) -> bool:
+    def may_fail(self, op: c.Op) -> bool:
         """May the op, or one in its blocks, fail when run?"""
         fails = self._fails.get(id(op))
         if fails is None:
-            if isinstance(op, arrays.Scalar):
+            if isinstance(op, c.Scalar):
                 fails = may_fail(op.function, self.program.types[op.result].element.kind)
             else:
                 fails = op_may_fail(op) or any(self.may_fail(o) for block in blocks_of(op) for o in block.ops)
@@ -101,7 +101,7 @@ class BlockFacts:
         return fails
 
 
-def mentioned_sizes(op: blocks.Op, types: blocks.Core) -> frozenset[SizeVariable]:
+def mentioned_sizes(op: c.Op, types: c.Core) -> frozenset[SizeVariable]:
     """Run-time sizes in the types of an op's results and operands, in its fields, and in its blocks."""
     variables: set[SizeVariable] = set()
     for inner in all_ops([op]):
@@ -113,17 +113,17 @@ def mentioned_sizes(op: blocks.Op, types: blocks.Core) -> frozenset[SizeVariable
     return frozenset(variables)
 
 
-def _field_sizes(op: blocks.Op) -> Iterator[Size]:
+def _field_sizes(op: c.Op) -> Iterator[Size]:
     match op:
-        case arrays.SizeVector():
+        case c.SizeVector():
             yield from op.sizes
-        case arrays.Slice():
+        case c.Slice():
             yield from op.starts
-        case blocks.CoreLoop():
+        case c.CoreLoop():
             yield op.trip
-        case blocks.MapCells():
+        case c.MapCells():
             yield from op.frame
-        case blocks.CoreBranch():
+        case c.CoreBranch():
             for _, then, otherwise in op.sizes:
                 yield then
                 yield otherwise
@@ -131,23 +131,23 @@ def _field_sizes(op: blocks.Op) -> Iterator[Size]:
             return
 
 
-_ELEMENTWISE = (arrays.Scalar, arrays.SizeVector, arrays.Literal, blocks.CoreBranch)
+_ELEMENTWISE = (c.Scalar, c.SizeVector, c.Literal, c.CoreBranch)
 _CHEAP_ARM_OPS = 24
 
 
-def selectable(op: blocks.CoreBranch, facts: BlockFacts) -> bool:
+def selectable(op: c.CoreBranch, facts: BlockFacts) -> bool:
     """Are both arms total, pure and cheap, so that computing both and selecting is the same and costs little?"""
     types = facts.program
     inner = list(islice(all_ops([op]), _CHEAP_ARM_OPS + 1))
     return (
         len(inner) <= _CHEAP_ARM_OPS
         and all(isinstance(o, _ELEMENTWISE) for o in inner)
-        and not any(isinstance(o, blocks.CoreBranch) and o.sizes for o in inner)
+        and not any(isinstance(o, c.CoreBranch) and o.sizes for o in inner)
         and not facts.may_fail(op)
         and all(
             types.types[a].shape == types.types[r].shape == types.types[b].shape
             for o in inner
-            if isinstance(o, blocks.CoreBranch)
+            if isinstance(o, c.CoreBranch)
             for r, a, b in zip(o.results, o.then.results, o.otherwise.results, strict=True)
         )
     )
@@ -189,7 +189,7 @@ class PointGather:
 
 @dataclass(slots=True)
 class LoweringState:
-    core: blocks.Core
+    core: c.Core
     facts: BlockFacts
     types: dict[ValueId, ArrayType] = field(default_factory=dict)
     bound: dict[c.ValueId, CarriedValue] = field(default_factory=dict)

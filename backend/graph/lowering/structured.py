@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Final
 
 from ....lang.support.records import replace
-from ....typechecker.core import arrays, blocks
-from ....typechecker.core.arrays import ValueId
+from ....typechecker.core import operations as c
+from ....typechecker.core.operations import ValueId
 from ....typechecker.elements import ArrayType, Element, Kind, may_fail
 from ....typechecker.sizes.polynomials import ONE, ZERO, Size, number, product
 from ..phases import (
@@ -32,7 +32,7 @@ from .state import AxisIndices, CarriedValue, FrameAxes, LoweringState, PointGat
 
 # ---------------------------------------------------------------------------------------------------- elementwise
 
-def literal(state: LoweringState, op: arrays.Literal) -> None:
+def literal(state: LoweringState, op: c.Literal) -> None:
     result = state.define(op.result)
     state.literals[op.result] = op
     if not state.shape(op.result):
@@ -40,7 +40,7 @@ def literal(state: LoweringState, op: arrays.Literal) -> None:
     state.constant(result, op.data, state.span(op.result))
 
 
-def size_vector(state: LoweringState, op: arrays.SizeVector) -> None:
+def size_vector(state: LoweringState, op: c.SizeVector) -> None:
     result = state.define(op.result)
     span = state.span(op.result)
     if op.scalar:
@@ -49,7 +49,7 @@ def size_vector(state: LoweringState, op: arrays.SizeVector) -> None:
     if all(k is not None for k in known):
         data = tuple(k for k in known if k is not None)
         state.constant(result, data, span)
-        state.literals[op.result] = arrays.Literal(op.result, data)
+        state.literals[op.result] = c.Literal(op.result, data)
     elif len(op.sizes) == 1:
         space = () if op.scalar else (number(1),)
         state.structured(result, span, space, [], [SizeNode(op.sizes[0])])
@@ -57,7 +57,7 @@ def size_vector(state: LoweringState, op: arrays.SizeVector) -> None:
         state.library("size_vector", span, (), (result,), {"sizes": op.sizes})
 
 
-def scalar(state: LoweringState, op: arrays.Scalar) -> None:
+def scalar(state: LoweringState, op: c.Scalar) -> None:
     kind, span = state.kind(op.result), state.span(op.result)
     failing = may_fail(op.function, kind)
     frame = state.union(op.args, may_fail=failing)
@@ -65,7 +65,7 @@ def scalar(state: LoweringState, op: arrays.Scalar) -> None:
     space = state.types[result].shape
     reads: list[Read] = []
     body: list[Node] = []
-    at: dict[arrays.ValueId, int] = {}
+    at: dict[c.ValueId, int] = {}
     for arg in op.args:
         if arg in at:
             continue
@@ -80,12 +80,12 @@ def scalar(state: LoweringState, op: arrays.Scalar) -> None:
     state.structured(result, span, space, reads, body)
 
 
-def iota(state: LoweringState, op: arrays.Iota) -> None:
+def iota(state: LoweringState, op: c.Iota) -> None:
     result = state.define(op.result)
     state.structured(result, state.span(op.result), state.shape(op.result), [], [AxisNode(0)])
 
 
-def iota_grid(state: LoweringState, op: arrays.IotaGrid) -> None:
+def iota_grid(state: LoweringState, op: c.IotaGrid) -> None:
     """The coordinate that the last axis picks: nested selections over the few axes of the box."""
     result = state.define(op.result)
     space = state.shape(op.result)
@@ -104,7 +104,7 @@ def iota_grid(state: LoweringState, op: arrays.IotaGrid) -> None:
     state.structured(result, state.span(op.result), space, [], body)
 
 
-def reduce(state: LoweringState, op: arrays.Reduce) -> None:
+def reduce(state: LoweringState, op: c.Reduce) -> None:
     carried = state.get(op.arg)
     frame = carried.frame
     result = state.define(op.result, frame)
@@ -126,34 +126,34 @@ def reduce(state: LoweringState, op: arrays.Reduce) -> None:
 # A reshape whose products are not evidently equal, gathers, joins and rotations are library phases (`passes.folding` turns
 # gathers by evenly stepping indices into views, and folds views into their readers).
 
-def transpose(state: LoweringState, op: arrays.Transpose) -> None:
+def transpose(state: LoweringState, op: c.Transpose) -> None:
     _affine(state, op.result, op.arg, [axis_index(a) for a in op.axes])
 
 
-def broadcast(state: LoweringState, op: arrays.Broadcast) -> None:
+def broadcast(state: LoweringState, op: c.Broadcast) -> None:
     _affine(state, op.result, op.arg, [axis_index(a) for a in op.axes])
 
 
-def reverse(state: LoweringState, op: arrays.Reverse) -> None:
+def reverse(state: LoweringState, op: c.Reverse) -> None:
     shape = state.shape(op.arg)
     indices = [axis_index(a) for a in range(len(shape))]
     indices[op.axis] = AffineIndex((Term(op.axis, -1),), shape[op.axis] - 1)
     _affine(state, op.result, op.arg, indices)
 
 
-def slice_(state: LoweringState, op: arrays.Slice) -> None:
+def slice_(state: LoweringState, op: c.Slice) -> None:
     rank = len(state.shape(op.arg))
     starts = [*op.starts, *([ZERO] * (rank - len(op.starts)))]
     _affine(state, op.result, op.arg, [AffineIndex((Term(a, 1),), s) for a, s in enumerate(starts)], fills=True)
 
 
-def windows(state: LoweringState, op: arrays.SlidingWindows) -> None:
+def windows(state: LoweringState, op: c.SlidingWindows) -> None:
     rank, k = len(state.shape(op.arg)), op.count
     indices = [AffineIndex((Term(a, 1), Term(k + a, 1)), ZERO) if a < k else axis_index(k + a) for a in range(rank)]
     _affine(state, op.result, op.arg, indices)
 
 
-def reshape(state: LoweringState, op: arrays.Reshape) -> None:
+def reshape(state: LoweringState, op: c.Reshape) -> None:
     old, new = state.shape(op.arg), state.shape(op.result)
     extra = len(new) - len(old)
     if old == new or (extra >= 0 and new[extra:] == old):  # copies of arg along new leading axes; empty if arg is
@@ -188,7 +188,7 @@ def _flat(new: Shape, length: Size) -> tuple[Stage, ...]:
     return (Affine((AffineIndex(tuple(t for t in reversed(terms) if t.coefficient), ZERO),), (length,)),)
 
 
-def _affine(state: LoweringState, result: arrays.ValueId, arg: arrays.ValueId, indices: Sequence[AffineIndex], *,
+def _affine(state: LoweringState, result: c.ValueId, arg: c.ValueId, indices: Sequence[AffineIndex], *,
     fills: bool = False
             ) -> None:  # fmt: skip
     """A view with `indices` into the cell's axes; the axes of the frame stay in front."""
@@ -201,7 +201,7 @@ def _affine(state: LoweringState, result: arrays.ValueId, arg: arrays.ValueId, i
     state.view(target, state.span(result), carried.value, read.projection)
 
 
-def _reshaped(state: LoweringState, result: arrays.ValueId, arg: arrays.ValueId, flatten: tuple[Stage, ...]) -> None:
+def _reshaped(state: LoweringState, result: c.ValueId, arg: c.ValueId, flatten: tuple[Stage, ...]) -> None:
     carried = state.get(arg)
     target = state.define(result, carried.frame)
     space = state.types[target].shape
@@ -242,11 +242,11 @@ _BOOL: Final = Element(Kind.BOOL)
 _FLOATS: Final = (Kind.F32, Kind.F64)
 
 
-def expanded(state: LoweringState, op: blocks.Op) -> Iterator[blocks.Op]:
+def expanded(state: LoweringState, op: c.Op) -> Iterator[c.Op]:
     """The ops that stand for `op`: itself, unless it is a product of real floats, or a match of values of one type."""
-    if isinstance(op, arrays.Reduce | arrays.Scan | arrays.KeyReduce) and op.function == "mul" and state.kind(op.arg) in _FLOATS:
+    if isinstance(op, c.Reduce | c.Scan | c.KeyReduce) and op.function == "mul" and state.kind(op.arg) in _FLOATS:
         yield from _product(state, op)
-    elif isinstance(op, arrays.Library) and op.name == "match" and len({_comparable(state, arg) for arg in op.args}) == 1:
+    elif isinstance(op, c.Library) and op.name == "match" and len({_comparable(state, arg) for arg in op.args}) == 1:
         yield from _match(state, op)
     else:
         yield op
@@ -256,36 +256,36 @@ def _comparable(state: LoweringState, value: ValueId) -> tuple[Kind, Shape]:
     return state.kind(value), state.type(value).shape
 
 
-def _match(state: LoweringState, op: arrays.Library) -> Iterator[blocks.Op]:
+def _match(state: LoweringState, op: c.Library) -> Iterator[c.Op]:
     """Whether all items are equal, axis by axis."""
     shape = state.type(op.args[0]).shape
     values = [state.derived(ArrayType(_BOOL, shape[:rank]), state.span(op.results[0])) for rank in range(len(shape), 0, -1)]
     steps = [*values, op.results[0]]
-    yield arrays.Scalar(steps[0], "eq", op.args)
+    yield c.Scalar(steps[0], "eq", op.args)
     for axis, (arg, result) in zip(range(len(shape) - 1, -1, -1), pairwise(steps), strict=True):
-        yield arrays.Reduce(result, "and", arg, axis)
+        yield c.Reduce(result, "and", arg, axis)
 
 
-def _product(state: LoweringState, op: arrays.Reduce | arrays.Scan | arrays.KeyReduce) -> Iterator[blocks.Op]:
+def _product(state: LoweringState, op: c.Reduce | c.Scan | c.KeyReduce) -> Iterator[c.Op]:
     def like(value: ValueId, element: Element | None = None) -> ValueId:
         type = state.type(value)
         return state.derived(ArrayType(element or type.element, type.shape), state.span(op.result))
 
     product, difference, is_number = like(op.result), like(op.arg), like(op.result, _BOOL)
     yield replace(op, result=product)
-    yield arrays.Scalar(difference, "sub", (op.arg, op.arg))
+    yield c.Scalar(difference, "sub", (op.arg, op.arg))
     replacement = like(op.result)
-    if isinstance(op, arrays.Scan):
+    if isinstance(op, c.Scan):
         is_finite, all_finite = like(op.arg, _BOOL), like(op.arg, _BOOL)
         zero = state.derived(ArrayType(state.type(op.arg).element, ()), state.span(op.result))
-        yield arrays.Scalar(is_finite, "eq", (difference, difference))
+        yield c.Scalar(is_finite, "eq", (difference, difference))
         yield replace(op, result=all_finite, arg=is_finite, function="and")
-        yield arrays.Literal(zero, (0.0,))
-        yield arrays.Scalar(replacement, "select", (all_finite, zero, product))
+        yield c.Literal(zero, (0.0,))
+        yield c.Scalar(replacement, "select", (all_finite, zero, product))
     else:
         yield replace(op, result=replacement, arg=difference, function="add")
-    yield arrays.Scalar(is_number, "eq", (product, product))
-    yield arrays.Scalar(op.result, "select", (is_number, product, replacement))
+    yield c.Scalar(is_number, "eq", (product, product))
+    yield c.Scalar(op.result, "select", (is_number, product, replacement))
 
 
 # -------------------------------------------------------------------------------------------- joint indexing
@@ -296,27 +296,27 @@ def _product(state: LoweringState, op: arrays.Reduce | arrays.Scan | arrays.KeyR
 # So a later index joins those before it: the indexed axes are flattened into one, and each point is read once.  The first gather,
 # which nothing reads then, is dropped as dead; so that its check is not, indices along several axes are checked by themselves.
 
-def starts_point_gather(state: LoweringState, op: arrays.Gather) -> bool:
+def starts_point_gather(state: LoweringState, op: c.Gather) -> bool:
     """Is this the first of several indices of a table that all cells share?"""
     several = op.indexing is not None and op.indexing.rank > 1 and not op.fills and op.shift is None
     return several and bool(state.get(op.indices).frame) and not state.get(op.arg).frame
 
 
-def start_point_gather(state: LoweringState, op: arrays.Gather, indices: CarriedValue) -> None:
+def start_point_gather(state: LoweringState, op: c.Gather, indices: CarriedValue) -> None:
     """Record the gather of the first index, whose result is bound."""
     rank, before = len(state.shape(op.indices)), range(len(state.shape(op.arg)))
     layout = (*before[: op.axis], *[op.axis] * rank, *before[op.axis + 1 :])
     state.points[op.result] = PointGather(state.get(op.result), op.arg, {op.axis: AxisIndices(indices, rank)}, layout)
 
 
-def extends_point_gather(state: LoweringState, op: arrays.Gather) -> bool:
+def extends_point_gather(state: LoweringState, op: c.Gather) -> bool:
     """Does this index a further axis of a table whose first index is recorded?"""
     points = state.points.get(op.arg)
     simple = not op.fills and op.shift is None
     return simple and points is not None and points.carried == state.get(op.arg) and points.layout[op.axis] not in points.places
 
 
-def checked_indices(state: LoweringState, op: arrays.Gather) -> CarriedValue:
+def checked_indices(state: LoweringState, op: c.Gather) -> CarriedValue:
     """The indices of a gather, checked where the program requires it: by a checked gather from `⍳length`."""
     places = state.get(op.indices)
     if not op.checked:
@@ -334,7 +334,7 @@ def checked_indices(state: LoweringState, op: arrays.Gather) -> CarriedValue:
     return CarriedValue(positions, frame)
 
 
-def extend_point_gather(state: LoweringState, op: arrays.Gather) -> None:
+def extend_point_gather(state: LoweringState, op: c.Gather) -> None:
     """One gather of the points that all indices so far name, from the table with its indexed axes flattened."""
     indices = checked_indices(state, op)
     points = state.points[op.arg]
@@ -356,7 +356,7 @@ def extend_point_gather(state: LoweringState, op: arrays.Gather) -> None:
     state.points[op.result] = PointGather(state.get(op.result), points.table, places, layout)
 
 
-def _flat_indices(state: LoweringState, op: arrays.Gather, places: dict[int, AxisIndices], frame: FrameAxes) -> GraphValueId:
+def _flat_indices(state: LoweringState, op: c.Gather, places: dict[int, AxisIndices], frame: FrameAxes) -> GraphValueId:
     """The indices into the flattened axes: row-major positions, over the frame and the axes of each index in turn."""
     shape, span = state.shape(state.points[op.arg].table), state.span(op.result)
     cells = [state.types[point.value.value].shape[len(point.value.frame) :] for point in places.values()]
@@ -379,7 +379,7 @@ def _flat_indices(state: LoweringState, op: arrays.Gather, places: dict[int, Axi
     return flat
 
 
-def _flat_table(state: LoweringState, op: arrays.Gather, table: arrays.ValueId, order: Sequence[int],
+def _flat_table(state: LoweringState, op: c.Gather, table: c.ValueId, order: Sequence[int],
     count: int) -> GraphValueId:
     """The table with its axes in `order`, the first `count` of them flattened into one."""
     span = state.span(op.result)

@@ -16,7 +16,7 @@ from math import prod
 from typing import Final
 
 from ....lang.support.records import replace
-from ....typechecker.core.arrays import Payload
+from ....typechecker.core.operations import Payload
 from ....typechecker.elements import Kind
 from ....typechecker.sizes.polynomials import Size, number
 from ....typechecker.values.constant_folding import as_payload, fold

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Final
 
 from ....lang.support.records import replace
-from ....typechecker.core.arrays import Payload
+from ....typechecker.core.operations import Payload
 from ....typechecker.elements import FUNCTIONS, ArrayType, Element, Kind, is_ordered, neutral_element
 from ....typechecker.sizes.polynomials import Size, SizeVariable, variable as size_of
 from ...scalar.function_table import LIGHT, REDUCTIONS

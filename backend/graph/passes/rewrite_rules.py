@@ -12,7 +12,7 @@ from math import prod
 from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass, field, replace
-from ....typechecker.core.arrays import Payload
+from ....typechecker.core.operations import Payload
 from ....typechecker.elements import ArrayType, Kind
 from ....typechecker.sizes.polynomials import ZERO, number
 from ..phases import (

@@ -17,8 +17,7 @@ from ....lang.diagnostics.model import Code, Diagnostic, Label, Refused, Rejecte
 from ....lang.support.records import dataclass, replace
 from ....lang.syntax.source import Source, Span
 from ....lang.tree.program import DirectiveWord, ScheduleBlock
-from ....typechecker.core.arrays import CorePrint, ValueId
-from ....typechecker.core.blocks import Core, blocks_of, captured, operands_of, results_of
+from ....typechecker.core.operations import Core, CorePrint, ValueId, blocks_of, captured, operands_of, results_of
 from ...devices.cost_functions import Ticks
 from ...devices.profile import Profile
 from ...devices.profile_toml import fingerprint
