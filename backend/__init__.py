@@ -25,8 +25,7 @@ from .vm.input_sizes import bind_sizes
 if TYPE_CHECKING:
     from .graph.phases import Graph
     from .streams.stream_executor import TiledFiles
-    from .vm.backend_interface import Backend
-    from .vm.run_state import Observer, RunResults
+    from .vm.run_state import Backend, Observer, RunResults
 
 __all__ = ["Detail", "Device", "bind_shapes", "execute", "load", "plan"]
 

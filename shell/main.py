@@ -89,7 +89,7 @@ def _print_usage_json(words: list[str], error: UsageError, console: Console) -> 
     from ..lang.diagnostics.model import Code, Diagnostic
     from ..lang.diagnostics.render import diagnostic_json
     from ..lang.syntax.source import Span
-    from .console.messages import print_json
+    from .console.standard_streams import print_json
 
     notes = (error.hint,) if error.hint else ()
     code = Code.USAGE if error.exit is Exit.USAGE else Code.E708

@@ -19,7 +19,7 @@ from ..devices.profile import BackendKind, CostTable, DeviceProfile, Roofline
 from ..gpu.device import CardBackend, card_backend
 from ..gpu.driver import CardModel
 from ..graph.phases import ApplyNode, Input, LibraryPhase, Loop, Node, ReadNode
-from ..vm.backend_interface import Types
+from ..vm.run_state import Types
 from .measurement_loop import MeasuredCurve, Point, ProbeRow, table_of
 from .probes import (
     HANDED,

@@ -65,10 +65,9 @@ from ..lower.body import legalize
 from ..scalar.function_table import ROWS as SCALARS, Probe
 from ..schedule.plan.plan import Device, ExecutionPlan
 from ..schedule.single_device import HOME, Detail, plan_one_device
-from ..vm.backend_interface import Backend, Types
 from ..vm.executor import execute_plan
 from ..vm.input_sizes import bind_sizes
-from ..vm.run_state import StepTiming
+from ..vm.run_state import Backend, StepTiming, Types
 from .measurement_loop import Clock, MeasuredCurve, ProbeRow, Run, Times, low
 
 # ---------------------------------------------------------------------------------------------------- kernel modes

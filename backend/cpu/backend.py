@@ -1,4 +1,4 @@
-"""`CpuBackend`, the back end for this machine's CPU: implements `vm.backend_interface.Backend` with kernels and NumPy."""
+"""`CpuBackend`, the back end for this machine's CPU: implements `vm.run_state.Backend` with kernels and NumPy."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 
 from ...typechecker.elements import Kind
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
-from ..vm.backend_interface import Index, Kernel, RegionKernel, Types
-from ..vm.run_state import MIN_POOLED, PooledBuffer, pooled_empty
+from ..vm.run_state import MIN_POOLED, Index, Kernel, PooledBuffer, RegionKernel, Types, pooled_empty
 from .phases import compile_structured
 from .views import DTYPES, as_stored, as_view, constants
 

@@ -45,8 +45,7 @@ from ..graph.projections import axis_index, simplify, sizes_of
 from ..lower.loop_order import BLOCK, LANES, RUN
 from ..scalar.function_table import REDUCTIONS
 from ..schedule.program_facts.scratch_memory import workspace
-from ..vm.backend_interface import CheckFailed
-from ..vm.run_state import pooled_empty
+from ..vm.run_state import CheckFailed, pooled_empty
 from .numpy_scalars import UFUNC_FUNCTIONS, implementation, scalar_function
 from .views import DTYPES, WHOLE, Box, NumArray, Numbers, mergeable_axes
 

@@ -42,8 +42,16 @@ from ..transform import loop_shapes, simplify
 from ..transform.pipeline import optimise, runs_in_tiles
 from ..transform.simplify import KnownIndices
 from ..transform.time_tiling import TimeTiling, tile_in_time
-from ..vm.backend_interface import Backend, CheckFailed, Types, add_iteration, index_out_of_range, iteration_label as label_of
-from ..vm.run_state import ALIGNMENT, pooled_empty
+from ..vm.run_state import (
+    ALIGNMENT,
+    Backend,
+    CheckFailed,
+    Types,
+    add_iteration,
+    index_out_of_range,
+    iteration_label as label_of,
+    pooled_empty,
+)
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .kernels import layout_of
 from .numpy_scalars import implementation

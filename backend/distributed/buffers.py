@@ -22,8 +22,7 @@ from ...typechecker.elements import Kind
 from ..graph.phases import PhaseId, ValueId
 from ..schedule.plan.plan import ALIGNMENT, Box, DeviceId, Queue, Step, TransferStep
 from ..schedule.program_facts.partitioning import boxes_overlap
-from ..vm.backend_interface import Backend, Index, Kernel
-from ..vm.run_state import Memory, RunState
+from ..vm.run_state import Backend, Index, Kernel, Memory, RunState
 
 # ---------------------------------------------------------------------------------------------------- parts of values
 

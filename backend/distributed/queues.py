@@ -33,8 +33,7 @@ from ..schedule.plan.plan import (
     TransferStep,
     WaitStep,
 )
-from ..vm.backend_interface import CheckFailed
-from ..vm.run_state import RunState
+from ..vm.run_state import CheckFailed, RunState
 from .buffers import LOCAL, Action, FenceRegistry, RunBuffers, Transport
 
 # ---------------------------------------------------------------------------------------------------- order of failures

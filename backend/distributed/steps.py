@@ -79,10 +79,9 @@ from ..schedule.program_facts.partitioning import (
     shared_loops,
     subtrees,
 )
-from ..vm.backend_interface import Backend, Kernel, Types
 from ..vm.bytecode import assemble
 from ..vm.interpreter import compile_instructions
-from ..vm.run_state import Observer, OutputValue, ResidentValue, RunState, StepTiming, announce, memory_of
+from ..vm.run_state import Backend, Kernel, Observer, OutputValue, ResidentValue, RunState, StepTiming, Types, announce, memory_of
 from .buffers import LOCAL, Action, DeviceBuffers, OutOfMemory, Parts, QueueClock, RunBuffers, Transport, extents, placed
 from .queues import Compile, Fences, QueueCursor, Queues, WaitFor, compile_queues, run_by_clock, run_in_threads
 

@@ -17,7 +17,7 @@ import numpy as np
 from ...lang.diagnostics.model import Code
 from ..codegen.gpu_targets import CUDA, THREADS
 from ..cpu.views import NumArray
-from ..vm.backend_interface import CheckFailed
+from ..vm.run_state import CheckFailed
 from .driver import MOST_BLOCKS, CardModel, DeviceArray
 
 

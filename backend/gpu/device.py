@@ -1,4 +1,4 @@
-"""One card as a back end (`vm.backend_interface`): generated kernels for structured phases, loops and some of the library; on
+"""One card as a back end (`vm.run_state`): generated kernels for structured phases, loops and some of the library; on
 CUDA, CuPy's libraries for more of it.
 
 Failures of a card (a kernel that faults, a missing library) become E710, and a lack of memory MemoryError: all that accesses the
@@ -23,7 +23,7 @@ from ..cpu.views import DTYPES, NumArray, as_stored, as_view, constants
 from ..graph import traverse
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
 from ..schedule.plan.plan import Device
-from ..vm.backend_interface import Index, Kernel, RegionKernel, Types
+from ..vm.run_state import Index, Kernel, RegionKernel, Types
 from . import cuda, opencl
 from .cuda import CudaDriver
 from .driver import Card, CardModel, DeviceArray, Driver

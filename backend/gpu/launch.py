@@ -45,7 +45,7 @@ from ..lower.rows import gpu_rows
 from ..lower.scope import ConstantData, CurrentBuffer, InitialState, NotLowerable, ScopeInput, StateView
 from ..transform import loop_shapes
 from ..transform.pipeline import GPU_PIPELINE, POINTWISE_GPU_PIPELINE, optimise
-from ..vm.backend_interface import Types
+from ..vm.run_state import Types
 from ..vm.values import fill_of
 from .driver import Card, DeviceArray, Numbers, reshaped_view
 

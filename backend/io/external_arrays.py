@@ -23,7 +23,7 @@ from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..cpu.backend import CpuBackend
 from ..schedule.plan.plan import Box
-from ..vm.backend_interface import Index
+from ..vm.run_state import Index
 from .byte_source import bytes_of, new_array
 from .errors import FileTrouble, damaged, system_errors
 from .formats import split_member

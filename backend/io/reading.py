@@ -30,7 +30,7 @@ from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import SizeVariable
-from ..vm.backend_interface import rho_number as number_in_text
+from ..vm.run_state import rho_number as number_in_text
 from . import csv
 from .byte_source import Content, bytes_of, new_array, suffix_of
 from .cells import Column, changed, require_shape

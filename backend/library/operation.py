@@ -21,8 +21,7 @@ from ...typechecker.sizes.polynomials import Size
 from ..cpu.views import DTYPES, NumArray
 from ..graph.phases import LibraryPhase
 from ..graph.projections import frame_of, framed_of, is_unread
-from ..vm.backend_interface import CheckFailed, Types
-from ..vm.run_state import reshaped, trim
+from ..vm.run_state import CheckFailed, Types, reshaped, trim
 
 if TYPE_CHECKING:
     from ..vm.specialization import Specialization

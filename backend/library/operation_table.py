@@ -14,7 +14,7 @@ from ..cpu.views import DTYPES, NumArray
 from ..graph.phases import LibraryPhase, ValueId
 from ..graph.projections import is_unread
 from ..loopir.ir import Call, LoopProgram
-from ..vm.backend_interface import Backend, CheckFailed, Kernel, Types
+from ..vm.run_state import Backend, CheckFailed, Kernel, Types
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .linear import LINEAR, TRANSFORMS
 from .operation import Function, Operation, OperationCall, OperationContext, as_results

@@ -38,8 +38,7 @@ from ..graph.phases import (
 from ..graph.projections import frame_of
 from ..graph.scratch import QUERIES
 from ..jit.tiering import PIECES_NANOSECONDS, pieces
-from ..vm.backend_interface import Types
-from ..vm.run_state import pooled_empty, reshaped
+from ..vm.run_state import Types, pooled_empty, reshaped
 from ..vm.specialization import NotSpecializable, Specialization, specialize_structured
 from .hash import (
     UNBOUNDED,

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from ...lang.diagnostics.model import Code
 from ...typechecker.core.operations import Indexing, Payload
 from ...typechecker.elements import Kind
-from ..vm.backend_interface import NO_FIXED_INDICES, CheckFailed, index_out_of_range
+from ..vm.run_state import NO_FIXED_INDICES, CheckFailed, index_out_of_range
 from ..vm.values import Array, fill_of
 
 # ---------------------------------------------------------------------------------------------------- indexing

@@ -39,9 +39,8 @@ from ..schedule.streams.tile_demands import (
     selects,
 )
 from ..schedule.streams.tile_graph import Tile as GraphTile, TileState, key_of, tile_of
-from ..vm.backend_interface import Types
 from ..vm.executor import PreparedPlan
-from ..vm.run_state import Action, Memory, OutputValue, Progress, RunState
+from ..vm.run_state import Action, Memory, OutputValue, Progress, RunState, Types
 from .spill import SelectedRows, SortedRuns
 
 # ---------------------------------------------------------------------------------------------------- partial results

@@ -19,10 +19,9 @@ from ..cpu.views import DTYPES, model_array, start_of
 from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, Structured, ValueId
 from ..jit import tiering
 from ..library.operation_table import bind_library
-from .backend_interface import CheckFailed
 from .bytecode import BytecodeProgram
 from .interpreter import LazyKernel
-from .run_state import RunState
+from .run_state import CheckFailed, RunState
 from .specialization import (
     MAX_TABLE_CELLS,
     SIZE_FAMILY_WORD,

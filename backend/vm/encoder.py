@@ -18,7 +18,6 @@ from ..cpu.views import DTYPES, NumArray, start_of
 from ..graph import traverse
 from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, ValueId
 from ..graph.projections import is_unread
-from .backend_interface import CheckFailed, add_iteration, iteration_label
 from .bytecode import (
     HEADER_WORDS,
     INPUT_WORDS,
@@ -44,7 +43,7 @@ from .bytecode import (
 )
 from .call_sites import AllocSite, CallSite, RegionSite, UnitSite, with_failures_located
 from .interpreter import lazy_kernel
-from .run_state import MovedArray, PooledBuffer, RunState
+from .run_state import CheckFailed, MovedArray, PooledBuffer, RunState, add_iteration, iteration_label
 from .runtime import Native
 
 MAX_VALUES: Final = 4096

@@ -25,10 +25,9 @@ from ..loopir.facts import numpy_nanoseconds
 from ..schedule.plan.plan import CombineStep, DeviceId, ExecutionPlan, FenceStep, RunStep, Step, TransferStep, WaitStep
 from ..schedule.problem import QueueKind
 from ..schedule.program_facts.partitioning import stored_on, stored_value
-from .backend_interface import Backend, CheckFailed
 from .bytecode import NOT_APPLICABLE, BytecodeProgram, Instruction, assemble
 from .interpreter import compile_instructions
-from .run_state import WATCHER, Memory, Observer, OutputValue, RunResults, RunState, TileRunner, announce
+from .run_state import WATCHER, Backend, CheckFailed, Memory, Observer, OutputValue, RunResults, RunState, TileRunner, announce
 from .runtime import native
 
 # ---------------------------------------------------------------------------------------------------- execution

@@ -14,7 +14,6 @@ from ..graph import traverse
 from ..graph.fusion_groups import is_stencil_group
 from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, ValueId
 from ..schedule.plan.plan import DeviceId
-from .backend_interface import Backend, CheckFailed, Kernel, add_iteration, iteration_label
 from .bytecode import (
     AliasInstruction,
     AllocInstruction,
@@ -33,7 +32,21 @@ from .bytecode import (
     StoreCell,
     StreamInstruction,
 )
-from .run_state import Action, Memory, MovedArray, OutputValue, ResidentValue, RunState, memory_of, sole_owner
+from .run_state import (
+    Action,
+    Backend,
+    CheckFailed,
+    Kernel,
+    Memory,
+    MovedArray,
+    OutputValue,
+    ResidentValue,
+    RunState,
+    add_iteration,
+    iteration_label,
+    memory_of,
+    sole_owner,
+)
 
 # ---------------------------------------------------------------------------------------------------- lazily compiled kernels
 #

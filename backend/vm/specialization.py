@@ -26,8 +26,7 @@ from ..cpu.views import DeferredView, NumArray, Pad, in_parts, model_array, reco
 from ..graph.phases import Structured, ValueId
 from ..jit import tiering
 from ..jit.compiler import MachineCode, address_of
-from .backend_interface import CheckFailed, Types
-from .run_state import ALIGNMENT, MIN_POOLED as POOLED_MIN_BYTES, pooled_empty
+from .run_state import ALIGNMENT, MIN_POOLED as POOLED_MIN_BYTES, CheckFailed, Types, pooled_empty
 
 # ---------------------------------------------------------------------------------------------------- array descriptors
 #

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.model import RhoError
 from ...lang.diagnostics.render import diagnostic_json
-from ..console.messages import exit_of, print_json, save_text, show_diagnostics, with_input_options
 from ..console.process_exit import Exit, UsageError
-from ..console.standard_streams import Console, stream_of
+from ..console.standard_streams import Console, exit_of, print_json, save_text, show_diagnostics, stream_of, with_input_options
 from . import arguments as registry
 from .arguments import Arguments, FileUse, Option, Takes
 

@@ -107,6 +107,6 @@ def _predicted_chart(loaded: LoadedProgram, name: str) -> GanttChart:
 
 def write_trace(recorder: TraceRecorder, path: str) -> None:
     """Write the trace to a file.  Raises NotWritten."""
-    from ..console.messages import save_text
+    from ..console.standard_streams import save_text
 
     save_text(path, recorder.text() + "\n", f"--trace {path}: this file")

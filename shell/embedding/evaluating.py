@@ -26,8 +26,7 @@ from ...lang.syntax.source import Source
 from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat
 from ...typechecker.core.operations import Core, CorePrint
 from ...typechecker.elements import Kind, Unit
-from ..console.messages import EVAL
-from ..console.standard_streams import plain_data
+from ..console.standard_streams import EVAL, plain_data
 from ..execution.outcome import as_numpy, constant_results
 from ..execution.run_request import RunRequest
 from ..pipeline import Session

@@ -30,8 +30,8 @@ from ...typechecker.core.operations import CoreInput
 from ...typechecker.diagnostics import show_type
 from ...typechecker.elements import Kind, Unit, plain, show_element
 from ...typechecker.sizes.polynomials import SizeVariable
-from ..console.messages import read_source, write_atomically
 from ..console.process_exit import UsageError
+from ..console.standard_streams import read_source, write_atomically
 from ..execution.clusters import RESTARTS, ClusterConnection
 from ..execution.loading import InputFile, common_widths, find_inputs, pad_text_rows, read_inputs
 from ..execution.modules import MissingSizes, bind_known_sizes, header_reader, sizes_of, with_only_inputs

@@ -18,8 +18,8 @@ from ...lang.support.records import replace
 from ...lang.syntax.source import Source, Span
 from ...typechecker.core.operations import Core, CoreInput
 from ...typechecker.sizes.polynomials import SizeVariable
-from ..console.messages import read_source
 from ..console.process_exit import UsageError
+from ..console.standard_streams import read_source
 from .params import Permissions, param_values_of
 
 if TYPE_CHECKING:

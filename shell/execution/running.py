@@ -13,9 +13,8 @@ from ...lang.diagnostics.model import Code, Diagnostic, RhoError, RunFailed
 from ...lang.diagnostics.render import diagnostic_json
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source, Span
-from ..console.messages import exit_of, print_json, show_diagnostics, with_input_options
 from ..console.process_exit import Exit, ExitMessage
-from ..console.standard_streams import DEFAULT_DIGITS, Console
+from ..console.standard_streams import DEFAULT_DIGITS, Console, exit_of, print_json, show_diagnostics, with_input_options
 from ..display.values import DisplayedValue
 from ..pipeline import Session
 from ..pipeline_types import Checked, LoadedProgram

@@ -16,9 +16,8 @@ from ...lang.diagnostics.model import Refused
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Source
 from ...lang.tree.program import CellFormat, ColumnFormat
-from ..console.messages import require_writable
 from ..console.process_exit import UsageError, did_you_mean
-from ..console.standard_streams import Console
+from ..console.standard_streams import Console, require_writable
 from ..execution.outcome import Outcome
 from ..execution.params import Permissions
 from ..pipeline import Session

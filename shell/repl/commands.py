@@ -14,10 +14,9 @@ from ...lang.diagnostics.model import Diagnostic, Rejected, RhoError, pointing_i
 from ...lang.primitives.table import did_you_mean
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source
-from ..console import messages
-from ..console.messages import read_source, save_text
+from ..console import standard_streams
 from ..console.process_exit import Exit, UsageError, interruptible, nearest
-from ..console.standard_streams import Console
+from ..console.standard_streams import Console, read_source, save_text
 from ..display.estimates import duration, function_cost_line, predicted_ns, uncalibrated_note, value_cost_line, with_one_name
 from ..display.values import line_of
 from . import status_line as setting
@@ -131,8 +130,8 @@ def reporting_errors(action: Callable[[], Exit], context: CommandContext) -> Exi
         context.console.note(f"{error.message}" + (f"\n  {error.hint}" if error.hint else ""))
         return error.exit
     except RhoError as error:
-        messages.show_diagnostics(context.console, error.diagnostics, error.sources)
-        return messages.exit_of(error)
+        standard_streams.show_diagnostics(context.console, error.diagnostics, error.sources)
+        return standard_streams.exit_of(error)
 
 
 def _checked_expression(rest: str, context: CommandContext) -> CheckedEntry:
@@ -142,7 +141,7 @@ def _checked_expression(rest: str, context: CommandContext) -> CheckedEntry:
     entry = context.workspace.check(rest)
     if not entry.checked.accepted:
         raise Rejected(entry.diagnostics, entry.sources)
-    messages.show_diagnostics(context.console, entry.diagnostics, entry.sources)
+    standard_streams.show_diagnostics(context.console, entry.diagnostics, entry.sources)
     return entry
 
 
@@ -222,7 +221,7 @@ def _trace(rest: str, context: CommandContext) -> Exit:
         columns = [f"{step:{widths[0]}}", *([f"{type:{widths[1]}}"] if widths[1] else []), value]
         context.console.print("  ".join(columns).rstrip())
     if entered.exit is not Exit.OK:
-        messages.show_diagnostics(context.console, entered.diagnostics, workspace.sources)
+        standard_streams.show_diagnostics(context.console, entered.diagnostics, workspace.sources)
     return entered.exit
 
 
@@ -398,7 +397,7 @@ def load_file(path: str, context: CommandContext, *, show_values: bool) -> Exit:
     text = statements_of_transcript(source.text) if path.endswith(".md") else source.text
     state = workspace.state
     entered = workspace.enter(text, source.name if text == source.text else f"<{title_of(path)}>")
-    messages.show_diagnostics(context.console, entered.diagnostics, workspace.sources)
+    standard_streams.show_diagnostics(context.console, entered.diagnostics, workspace.sources)
     for note in entered.notes:
         context.console.note(note)
     if entered.exit is not Exit.OK:
@@ -471,7 +470,7 @@ def handle_entry(entry: str, context: CommandContext) -> tuple[CommandResult, Ex
             raise
     else:
         entered, state = workspace.evaluate(entry)
-    messages.show_diagnostics(console, entered.diagnostics, workspace.sources)
+    standard_streams.show_diagnostics(console, entered.diagnostics, workspace.sources)
     context.last = LastEntry(Source(workspace.entry_name, entry), entered.diagnostics, entered.exit is Exit.OK)
     if context.explains_fixes and any(one.fixes for one in entered.diagnostics):
         context.explains_fixes = False

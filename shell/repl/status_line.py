@@ -20,8 +20,7 @@ from ...lang.support.caches import state_folder
 from ...lang.support.files import read_text
 from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
-from ..console.messages import write_atomically
-from ..console.standard_streams import Console
+from ..console.standard_streams import Console, write_atomically
 from ..display.estimates import duration, predicted_ns
 from ..display.values import LIMIT, PIPE_LIMIT, ROWS_CUT, WHOLE_TEXT_LIMIT, DisplayedValue, display
 

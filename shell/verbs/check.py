@@ -18,11 +18,10 @@ from ...lang.syntax.formatter import format_source
 from ...lang.syntax.source import Source
 from ...typechecker.check import Checker
 from ..cli.arguments import Arguments
-from ..console import messages
+from ..console import standard_streams
 from ..console.apply_fixes import FixRefused, apply_safe_fixes, difference
-from ..console.messages import STANDARD_INPUT, find_files, read_source, save_text, to_json
 from ..console.process_exit import Exit, UsageError
-from ..console.standard_streams import Console, reporting
+from ..console.standard_streams import STANDARD_INPUT, Console, find_files, read_source, reporting, save_text, to_json
 from ..display import estimates
 from ..display.progress import progress_line
 from ..pipeline import Session
@@ -184,10 +183,10 @@ def _report(
             console.out.write(to_github(diagnostics, sources))
         case _:
             if diagnostics:
-                console.print(messages.diagnostics_text(console, diagnostics, sources))
+                console.print(standard_streams.diagnostics_text(console, diagnostics, sources))
             console.note(summary_line(diagnostics, len(files)))
             if not arguments.has("--fix"):
-                messages.explain_fixes(console, diagnostics, " ".join(arguments.positional))
+                standard_streams.explain_fixes(console, diagnostics, " ".join(arguments.positional))
 
 
 def summary_line(diagnostics: Sequence[Diagnostic], files: int) -> str:
@@ -215,7 +214,7 @@ def fmt_command(arguments: Arguments, console: Console) -> Exit:
             source = Source(STANDARD_INPUT, console.read_input()) if file == "-" else read_source(file)
             formatted = format_source(source, ascii=ascii_names)
         except RhoError as error:
-            messages.show_diagnostics(console, error.diagnostics, error.sources or {source.name: source})
+            standard_streams.show_diagnostics(console, error.diagnostics, error.sources or {source.name: source})
             worst = Exit.REJECTED
             continue
         if file == "-" and not dry_run:

@@ -19,9 +19,8 @@ from ...lang.support.records import replace
 from ...lang.syntax.source import Source
 from ..cli.arguments import Arguments
 from ..cli.outputs import wants_json, write_result
-from ..console.messages import print_json, to_json
 from ..console.process_exit import Exit, UsageError
-from ..console.standard_streams import Console
+from ..console.standard_streams import Console, print_json, to_json
 from ..display.progress import progress_line
 from ..execution import stored_plans
 from ..execution.clusters import ClusterConnection

@@ -13,9 +13,8 @@ from ...lang.primitives import table
 from ...lang.primitives.table import did_you_mean
 from ..cli.arguments import Arguments
 from ..cli.outputs import wants_json
-from ..console.messages import print_json
 from ..console.process_exit import Exit, UsageError, nearest
-from ..console.standard_streams import Console
+from ..console.standard_streams import Console, print_json
 from ..display import documentation
 from ..display.estimates import gpu_tier, kernel_tier
 from ..searching.catalogue import CatalogueEntry
@@ -86,15 +85,15 @@ def search_command(arguments: Arguments, console: Console) -> Exit:
 def _file_entries(file: str, console: Console) -> tuple[CatalogueEntry, ...]:
     """The catalogue entries of a file's definitions, as far as it could be checked."""
     from ...lang.diagnostics.model import Rejected
-    from ..console import messages
-    from ..console.messages import read_source
+    from ..console import standard_streams
+    from ..console.standard_streams import read_source
     from ..pipeline import Session
     from ..searching.catalogue import entries_of_file
 
     try:
         checked = Session().check(read_source(file))
     except Rejected as error:
-        messages.show_diagnostics(console, error.diagnostics, error.sources)
+        standard_streams.show_diagnostics(console, error.diagnostics, error.sources)
         return ()
     if not checked.accepted:
         console.note(f"{file} is rejected: `rho check {file}` says why; searching what could be checked")

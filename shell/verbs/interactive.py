@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..cli.arguments import COMMON, VERBS, Arguments, Option, Takes
-from ..console.messages import save_text
 from ..console.process_exit import Exit, NotWritten, UsageError, did_you_mean, raise_pending_signal, release_interrupts
-from ..console.standard_streams import Console
+from ..console.standard_streams import Console, save_text
 from ..execution.params import Permissions
 from ..repl import status_line
 from ..repl.commands import CommandContext, load_file

@@ -21,10 +21,9 @@ from ...lang.support.records import replace
 from ...lang.syntax.source import Source, Span
 from ..cli.arguments import Arguments, permissions_of, request_of, scheduling_of
 from ..cli.outputs import reject_overwriting_inputs, report_error, wants_json, write_result
-from ..console import messages
-from ..console.messages import read_source, to_json
+from ..console import standard_streams
 from ..console.process_exit import Exit, UsageError, nearest
-from ..console.standard_streams import Console
+from ..console.standard_streams import Console, read_source, to_json
 from ..display.estimates import duration
 from ..display.plan_output import PICTURES, picture, plan_lines
 from ..display.progress import planning_progress
@@ -337,7 +336,7 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
     session = Session("", permissions_of(arguments, request, path, os.path.dirname(path)), strictness)
     checked = session.check(read_source(path))
     core = checked.require()
-    messages.show_diagnostics(console, checked.diagnostics, checked.sources)
+    standard_streams.show_diagnostics(console, checked.diagnostics, checked.sources)
     require_complete(core, request, planned=True)
     with pointing_into(checked.sources):
         with planning_progress(console), (scheduling and scheduling.cluster) or nullcontext():
@@ -346,7 +345,7 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
             front = None
             if scheduling is not None and arguments.has("--pareto"):
                 front = pareto_front(arguments, loaded, scheduling)
-        messages.show_diagnostics(console, loaded.warnings, checked.sources)
+        standard_streams.show_diagnostics(console, loaded.warnings, checked.sources)
         reject_overwriting_inputs(arguments, loaded)
         taken = None if front is None else chosen_point(arguments, front)
         if taken is not None:

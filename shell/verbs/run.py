@@ -13,10 +13,21 @@ from ...lang.syntax.source import MAXIMUM_CHARACTERS, Source, Span
 from ...typechecker.elements import Kind
 from ..cli.arguments import Arguments, permissions_of, request_of, scheduling_of
 from ..cli.outputs import reject_overwriting_inputs, show_report, wants_json
-from ..console import messages
-from ..console.messages import EVAL, STANDARD_INPUT, find_files, print_json, read_source, require_writable
+from ..console import standard_streams
 from ..console.process_exit import Exit, NotWritten, UsageError, nearest
-from ..console.standard_streams import Console, Volume, bytes_out, reporting, stream_of
+from ..console.standard_streams import (
+    EVAL,
+    STANDARD_INPUT,
+    Console,
+    Volume,
+    bytes_out,
+    find_files,
+    print_json,
+    read_source,
+    reporting,
+    require_writable,
+    stream_of,
+)
 from ..display import estimates
 from ..display.progress import RunProgress, planning_progress, progress_line
 from ..execution.modules import bind_known_sizes, header_reader
@@ -142,7 +153,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     if traced is not None and report.exit is Exit.OK:
         _write_trace(recorder, traced)
     code = show_report(report, console, json=json)
-    messages.explain_fixes(console, report.diagnostics, path if arguments.positional else "")
+    standard_streams.explain_fixes(console, report.diagnostics, path if arguments.positional else "")
     for line in (*shown, *drawn):
         (console.note if json else console.print)(line)
     plan = report.outcome.plan
@@ -340,7 +351,7 @@ def run_lines(text: str, session: Session, request: RunRequest, console: Console
         if json:
             print_json(console, {**report.json(console.digits), "exit": int(report.exit)})
             continue
-        messages.show_diagnostics(console, report.diagnostics, report.sources)
+        standard_streams.show_diagnostics(console, report.diagnostics, report.sources)
         for shown in report.outcome.printed:
             console.print("\n".join(shown.lines(console)))
     return Exit.OK if json else worst
@@ -539,7 +550,7 @@ def _bytes(count: int) -> str:
 def type_command(arguments: Arguments, console: Console) -> Exit:
     session = Session()
     checked = session.check(_source_to_type(arguments, console))
-    messages.show_diagnostics(console, checked.diagnostics, checked.sources)
+    standard_streams.show_diagnostics(console, checked.diagnostics, checked.sources)
     if not checked.accepted:
         if wants_json(arguments):
             from ...lang.diagnostics.render import diagnostic_json

@@ -27,8 +27,8 @@ from ...typechecker.diagnostics import IN_THIS_CALL
 from ...typechecker.elements import ArrayType, Element, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ...typechecker.values.facts import Operand, TupleOperand, Value
-from ..console.messages import exit_of
 from ..console.process_exit import Exit
+from ..console.standard_streams import exit_of
 from ..display.values import DisplayedValue, line_count
 from ..execution.run_request import RunRequest
 from ..pipeline import Session

@@ -21,8 +21,8 @@ from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import Graph, LibraryPhase, Structured
 from rho.backend.schedule.program_facts.partitioning import Cut, box_of, cuts_of, shape_of, space_of
 from rho.backend.schedule.verify.judge import is_tiled
-from rho.backend.vm.backend_interface import Types
 from rho.backend.vm.input_sizes import bind_sizes
+from rho.backend.vm.run_state import Types
 from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend.cut_reads import boxes_of
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS

@@ -89,8 +89,8 @@ def devices(path: str) -> object:
 
 
 def session(path: str) -> object:
-    from rho.shell.console.messages import read_source
     from rho.shell.console.process_exit import UsageError
+    from rho.shell.console.standard_streams import read_source
     from rho.shell.workspace.exchange import doctest_problems, statements_of_transcript
 
     with contextlib.suppress(UsageError):

@@ -25,7 +25,7 @@ def test_results_that_cannot_be_written(
     Path("t.csv").write_text("a\n1\n", encoding="utf-8")
     Path("file").write_text("", encoding="utf-8")
     if "--from" in command:
-        monkeypatch.setattr("rho.shell.console.messages.replace_file", _full)
+        monkeypatch.setattr("rho.shell.console.standard_streams.replace_file", _full)
     folder = "file" if kind == "file" else "/dev/full"
     assert main([word.format(folder) for word in command.split()]) == 1
     assert "cannot be" in capsys.readouterr().err

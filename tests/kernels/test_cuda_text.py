@@ -23,7 +23,7 @@ from rho.backend.loopir.templates import KeyedReductionForm as Keyed, gpu_keyed_
 from rho.backend.lower.body import Kernel, build_kernel, legalize
 from rho.backend.lower.loop_order import Form, plan_nest
 from rho.backend.lower.phase import gpu_kernel
-from rho.backend.vm.backend_interface import Types
+from rho.backend.vm.run_state import Types
 from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data

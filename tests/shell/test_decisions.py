@@ -11,7 +11,7 @@ from share import share
 
 from rho.backend.graph.passes import pipeline, sink_into_maps
 from rho.backend.schedule.single_device import BlockLiveness
-from rho.shell.console.messages import read_source
+from rho.shell.console.standard_streams import read_source
 from rho.shell.display.plan_output import plan_lines
 from rho.shell.execution.run_request import RunRequest
 from rho.shell.pipeline import Session
