@@ -25,7 +25,7 @@ from ..devices.profile import CostTable, Profile
 from ..distributed.buffers import QueueClock
 from ..graph.bind_sizes import BoundGraph
 from ..io.external_arrays import Fingerprint, StoredInput, StoredOutput, fingerprint_of
-from ..io.row_sinks import RandomAccessSink
+from ..io.sources_and_sinks import RandomAccessSink
 from ..schedule.plan.plan import DeviceId, ExecutionPlan
 from ..schedule.program_facts.partitioning import stored_on, stores_of
 from ..streams.stream_executor import SharedPass, States

@@ -19,7 +19,7 @@ from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFo
 from ...typechecker.elements import Kind
 from ..vm.run_state import CheckFailed
 from ..vm.values import INTEGER_BITS, NUMPY_NAMES, integer_range
-from .errors import FileTrouble, damaged, disagrees
+from .formats import FileTrouble, damaged, disagrees
 
 # ---------------------------------------------------------------------------------------------------- cells of text
 

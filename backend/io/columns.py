@@ -24,13 +24,12 @@ from ...lang.support.records import cached_property
 from ...lang.tree.program import CellFormat
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES, shortest_f32
-from .byte_source import ITEMS, Content, characters_of, suffix_of
 from .cells import DAY, NANOSECONDS, Column, multiplied, require_accepted, require_shape, undeclared
 from .csv import CsvColumn
-from .errors import FileTrouble, damaged, disagrees, first_line, listed, system_errors
-from .formats import BY_SUFFIX, require_package
+from .formats import BY_SUFFIX, FileTrouble, damaged, disagrees, first_line, listed, require_package, system_errors
 from .parquet import ArrowColumn, column_of, items_of, padded_texts, require_table
 from .records import RecordOffset
+from .sources_and_sinks import ITEMS, Content, characters_of, suffix_of
 
 _TOGETHER: Final = 1 << 16
 """Rows that are objects of Python at a time."""

@@ -25,7 +25,6 @@ from ...lang.support.records import cached_property, dataclass
 from ...lang.tree.program import CellFormat, ColumnFormat, has_time
 from ...typechecker.elements import Kind
 from ..vm.values import shortest_f32
-from .byte_source import ITEMS, Content, blocks_of, characters_of, new_array, suffix_of
 from .cells import (
     BLANK,
     DATE_PATTERNS,
@@ -40,9 +39,9 @@ from .cells import (
     require_shape,
     texts_of,
 )
-from .errors import FileTrouble, damaged, disagrees, listed
+from .formats import FileTrouble, damaged, disagrees, listed
 from .records import START, TOGETHER, Converter, RecordBlock, RecordOffset, UnreadableCell, blocks
-from .row_sinks import AppendSink
+from .sources_and_sinks import ITEMS, AppendSink, Content, blocks_of, characters_of, new_array, suffix_of
 
 # ---------------------------------------------------------------------------------------------------- detection of headers
 #

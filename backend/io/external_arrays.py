@@ -24,12 +24,10 @@ from ...typechecker.elements import Kind
 from ..cpu.backend import CpuBackend
 from ..schedule.plan.plan import Box
 from ..vm.run_state import Index
-from .byte_source import bytes_of, new_array
-from .errors import FileTrouble, damaged, system_errors
-from .formats import split_member
+from .formats import FileTrouble, damaged, split_member, system_errors
 from .reading import InputSpec, RowSource, located, places_of, row_source
 from .records import RecordOffset
-from .row_sinks import RandomAccessSink
+from .sources_and_sinks import RandomAccessSink, bytes_of, new_array
 from .writing import sink_type, system_trouble
 
 Fingerprint: TypeAlias = tuple[int, int, str]

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from ...lang.diagnostics.model import Code
 from ...typechecker.elements import Kind
-from .byte_source import Content, bytes_of, new_array
 from .cells import Column, converted_integers, require_accepted, require_shape
-from .errors import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
+from .formats import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
+from .sources_and_sinks import Content, bytes_of, new_array
 
 _BLOCK: Final = 1 << 20
 _MOST_DATASETS: Final = 10_000

@@ -22,10 +22,23 @@ from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
 from ...lang.tree.program import CellFormat
 from ...typechecker.elements import Kind
-from .byte_source import BLOCK, Content, blocks_of, fill_with_items, is_direct, length_of, member, new_array, opened, stored_at
 from .cells import Column, require_accepted, require_shape, undeclared
-from .errors import FileTrouble, damaged, disagrees, listed, system_errors
-from .row_sinks import Piece, RandomAccessSink, write_at
+from .formats import FileTrouble, damaged, disagrees, listed, system_errors
+from .sources_and_sinks import (
+    BLOCK,
+    Content,
+    Piece,
+    RandomAccessSink,
+    blocks_of,
+    fill_with_items,
+    is_direct,
+    length_of,
+    member,
+    new_array,
+    opened,
+    stored_at,
+    write_at,
+)
 
 # ---------------------------------------------------------------------------------------------------- reading .npy
 

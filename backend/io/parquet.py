@@ -23,7 +23,6 @@ from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFo
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES
 from . import csv
-from .byte_source import Content, characters_of, new_array
 from .cells import (
     DAY,
     NANOSECONDS,
@@ -40,8 +39,8 @@ from .cells import (
     undeclared,
 )
 from .csv import CsvColumn, require_columns
-from .errors import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
-from .row_sinks import AppendSink, Outlet
+from .formats import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
+from .sources_and_sinks import AppendSink, Content, Outlet, characters_of, new_array
 
 # ---------------------------------------------------------------------------------------------------- Arrow columns
 #

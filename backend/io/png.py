@@ -20,9 +20,9 @@ from typing import Any, BinaryIO, Final
 from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
-from .byte_source import Content, blocks_of, new_array
 from .cells import Column, require_accepted, require_shape
-from .errors import FileTrouble, damaged, disagrees, system_errors
+from .formats import FileTrouble, damaged, disagrees, system_errors
+from .sources_and_sinks import Content, blocks_of, new_array
 
 # ---------------------------------------------------------------------------------------------------- scan-line filters
 #

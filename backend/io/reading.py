@@ -32,12 +32,11 @@ from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..vm.run_state import rho_number as number_in_text
 from . import csv
-from .byte_source import Content, bytes_of, new_array, suffix_of
 from .cells import Column, changed, require_shape
 from .csv import DELIMITERS, Table
-from .errors import FileTrouble, damaged, disagrees, system_errors
-from .formats import BY_SUFFIX, DATED, require_package, split_member, suffixes
+from .formats import BY_SUFFIX, DATED, FileTrouble, damaged, disagrees, require_package, split_member, suffixes, system_errors
 from .records import RecordOffset
+from .sources_and_sinks import Content, bytes_of, new_array, suffix_of
 
 # ---------------------------------------------------------------------------------------------------- text files
 #

@@ -26,9 +26,9 @@ from ...lang.tree.program import CellFormat
 from ...typechecker.elements import Kind
 from ..cpu.parallel_for import address_if_worthwhile
 from ..vm.values import INTEGER_BITS, integer_range
-from .byte_source import Content, new_array
 from .cells import BLANK, CellError, Column, item_or_missing, put
-from .errors import FileTrouble, damaged, system_errors
+from .formats import FileTrouble, damaged, system_errors
+from .sources_and_sinks import Content, new_array
 
 RecordOffset: TypeAlias = tuple[int, int, int]
 """The start of a record: how many records are before it, its byte offset, and its line (from 1)."""

@@ -21,7 +21,7 @@ from ...lang.support import processes
 from ...lang.support.bounded_parsing import normalize_url
 from ...lang.support.processes import wait_for
 from ...lang.support.records import dataclass, field
-from .errors import FileTrouble, damaged, first_line, missing_package
+from .formats import FileTrouble, damaged, first_line, missing_package
 
 PATIENCE: Final = 20.0
 """Timeout in seconds, for a response and between two parts of it."""

@@ -29,13 +29,11 @@ from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..vm.values import DIGITS, Array, needs_exponent, number_text, shortest_decimal, split_at_point, to_numpy
 from . import csv
-from .byte_source import ITEMS, blocks_of, characters_of, require_utf8, suffix_of
 from .cells import require_dated, texts_of
 from .csv import CsvColumn, TextSink
-from .errors import FileTrouble
-from .formats import BY_SUFFIX, COMPRESSED, DATED, DATED_TABLES, require_package, suffixes
+from .formats import BY_SUFFIX, COMPRESSED, DATED, DATED_TABLES, FileTrouble, require_package, suffixes
 from .reading import located
-from .row_sinks import RowSink
+from .sources_and_sinks import ITEMS, RowSink, blocks_of, characters_of, require_utf8, suffix_of
 
 # ---------------------------------------------------------------------------------------------------- JSON
 #

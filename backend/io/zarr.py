@@ -35,11 +35,10 @@ from ...lang.support.files import NotRegular, is_name, open_beneath
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES
-from . import byte_source, zarr_codecs
-from .byte_source import BLOCK, Content, new_array
+from . import sources_and_sinks, zarr_codecs
 from .cells import Column, converted_integers, require_accepted, require_shape
-from .errors import FileTrouble, damaged, listed, system_errors
-from .row_sinks import Piece, RandomAccessSink, write_at
+from .formats import FileTrouble, damaged, listed, system_errors
+from .sources_and_sinks import BLOCK, Content, Piece, RandomAccessSink, new_array, write_at
 from .zarr_codecs import MOST_BYTES, ZarrArray, decoded
 
 # ---------------------------------------------------------------------------------------------------- files of a store
@@ -132,7 +131,7 @@ class _Archive:
             info = self._found.getinfo("/".join(parts))
         except KeyError:
             return None
-        with byte_source.member(self._found, info) as stream:
+        with sources_and_sinks.member(self._found, info) as stream:
             content = stream.read(min(info.file_size, zarr_codecs.LARGEST_CHUNK) + 1)
         if len(content) != info.file_size:
             raise damaged("has a member that ends early, or is too large")
@@ -157,7 +156,7 @@ def opened(content: Content) -> Iterator[ZarrStore]:
         if content.held is None and os.path.isdir(content.path):
             yield _StoreFolder(content.path)
             return
-        with byte_source.opened(content, "is not a zarr array or group") as archive:
+        with sources_and_sinks.opened(content, "is not a zarr array or group") as archive:
             yield _Archive(archive, content)
 
 

@@ -17,9 +17,9 @@ from typing import Any, BinaryIO, Final
 
 from ...lang.support import bounded_parsing
 from ...lang.support.records import dataclass, replace
-from .byte_source import length_of, require_characters
-from .errors import damaged, disagrees, missing_package
+from .formats import damaged, disagrees, missing_package
 from .npy import MOST_AXES, stored_type
+from .sources_and_sinks import length_of, require_characters
 
 # ---------------------------------------------------------------------------------------------------- codecs
 

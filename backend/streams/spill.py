@@ -19,10 +19,9 @@ from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..cpu.numpy_reductions import order_columns
-from ..io.byte_source import Content, fill, new_array
-from ..io.errors import FileTrouble
+from ..io.formats import FileTrouble
 from ..io.reading import SequentialSource
-from ..io.row_sinks import RowSink, write_at
+from ..io.sources_and_sinks import Content, RowSink, fill, new_array, write_at
 from ..library.hash import stable_order
 from ..library.sort import sorted_items
 from ..schedule.streams.stream_planning import MIN_RUN_READ, WORDS, Scratch, Selected

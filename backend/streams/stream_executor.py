@@ -16,9 +16,9 @@ from ...typechecker.elements import identity_of
 from ..distributed.steps import PairwiseFunction, pairwise_function
 from ..graph import traverse
 from ..graph.phases import ARGUMENT_REDUCTIONS, Input, LibraryPhase, Output, Structured, ValueId
-from ..io.byte_source import new_array
-from ..io.errors import FileTrouble
+from ..io.formats import FileTrouble
 from ..io.reading import RowSource, located
+from ..io.sources_and_sinks import new_array
 from ..io.writing import system_trouble
 from ..schedule.plan.plan import Device, DeviceId, StreamStep
 from ..schedule.program_facts.partitioning import joining_function

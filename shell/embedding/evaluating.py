@@ -15,7 +15,7 @@ import numpy as np
 
 from ...backend.cpu.views import NumArray
 from ...backend.io.cells import from_numpy
-from ...backend.io.errors import missing_package
+from ...backend.io.formats import missing_package
 from ...backend.io.parquet import ArrowColumn, columns_of_arrow, items_of, offers_arrow, padded_texts
 from ...backend.vm.executor import PreparedPlanPool
 from ...backend.vm.values import NUMPY_NAMES, from_numpy as values_from_numpy, kind_of_dtype, nested

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...backend import bind_shapes, plan
 from ...backend.cpu.views import NumArray
-from ...backend.io.errors import FileTrouble
+from ...backend.io.formats import FileTrouble
 from ...backend.schedule.plan.plan import Device
 from ...backend.schedule.single_device import HOME, Detail
 from ...backend.vm.bytecode import NOT_APPLICABLE

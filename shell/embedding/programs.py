@@ -423,7 +423,7 @@ class Result(Mapping[str, "NDArray[Any]"]):
         """The outputs as columns, by pyarrow (the extra `parquet`); dates are dates.
 
         ValueError: they are not columns of one length (`select` takes those that are).  ImportError: pyarrow is not there."""
-        from ...backend.io.errors import FileTrouble
+        from ...backend.io.formats import FileTrouble
         from ...backend.io.writing import arrow_table_of
 
         outputs = []

@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TextIO
 
-from ...backend.io.byte_source import Content, suffix_of
 from ...backend.io.cells import (
     DATE_PATTERNS,
     MISSING,
@@ -37,6 +36,7 @@ from ...backend.io.reading import (
     reading_bytes,
     reading_from,
 )
+from ...backend.io.sources_and_sinks import Content, suffix_of
 from ...backend.vm.values import kind_of_dtype
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
 from ...lang.support.bounded_parsing import file_of, is_file_url, is_url, url_error
@@ -346,7 +346,7 @@ def _all_read_as(cells: Sequence[str], reading: ColumnFormat) -> bool:
 
 def _typed_lines(content: Content, suffix: str, shown: str) -> tuple[list[str], int]:
     """An `input` line for each column of a table whose columns have types, and the number of rows."""
-    from ...backend.io.errors import FileTrouble
+    from ...backend.io.formats import FileTrouble
 
     if suffix == ".parquet":
         from ...backend.io import parquet
@@ -399,11 +399,11 @@ def _infer_typed(column: Any, name: str) -> _Inferred:
 
 def _array_lines(content: Content, suffix: str, shown: str) -> list[str]:
     """An `input` line for each array of a file."""
-    from ...backend.io.errors import FileTrouble
+    from ...backend.io.formats import FileTrouble
 
     members, taken = [""], set(RESERVED) | set(_AXES)
     if suffix == ".npz":
-        from ...backend.io.byte_source import opened
+        from ...backend.io.sources_and_sinks import opened
 
         with opened(content, "is not an npz file") as archive:
             members = [name.removesuffix(".npy") for name in archive.namelist()]

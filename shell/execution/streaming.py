@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...backend.cluster.client import TiledAttempt
     from ...backend.graph.bind_sizes import BoundGraph
     from ...backend.io.reading import RowSource
-    from ...backend.io.row_sinks import RowSink
+    from ...backend.io.sources_and_sinks import RowSink
     from ...backend.schedule.plan.plan import Device, ExecutionPlan, PlannedFile
     from ...backend.schedule.single_device import Detail
     from ...backend.schedule.streams.stream_planning import (
@@ -59,8 +59,8 @@ class StreamRequest:
 
 def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[str, RowSource]:
     """By name, the large inputs whose files can be read tile by tile.  `limit`: bytes of memory."""
-    from ...backend.io.byte_source import bytes_of
     from ...backend.io.reading import located, row_source
+    from ...backend.io.sources_and_sinks import bytes_of
 
     sources: dict[str, RowSource] = {}
     for name, file in files.items():
@@ -363,7 +363,7 @@ class InTiles:
 
     def _stores(self, program: LoadedProgram, attempt: TiledAttempt | None) -> TiledFiles:
         """The files behind the stores of the plan, not opened yet; `attempt`: the workers that run tiles."""
-        from ...backend.io.errors import damaged
+        from ...backend.io.formats import damaged
         from ...backend.io.reading import check_declared, located, row_source
         from ...backend.io.writing import sink_type
         from ...backend.streams.spill import SortedRuns

@@ -181,7 +181,7 @@ def init_command(arguments: Arguments, console: Console) -> Exit:
 
 def _from_table(table: str, arguments: Arguments, console: Console) -> Exit:
     """Write a program with an input for every column of a table, or every array of a file."""
-    from ...backend.io.errors import FileTrouble, system_errors
+    from ...backend.io.formats import FileTrouble, system_errors
     from ..execution.loading import starter_program
 
     target = Path(arguments.positional[0]) if arguments.positional else Path(Path(table).name.partition(".")[0] + ".rho")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backend.io.errors import FileTrouble
+from ...backend.io.formats import FileTrouble
 from ...lang.bind.statement_dependencies import StatementKind, statements_of, words
 from ...lang.primitives.operators import RESERVED_WORDS
 from ...lang.primitives.table import ELEMENT_NAMES

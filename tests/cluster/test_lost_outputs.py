@@ -18,7 +18,7 @@ from share import SEED, share
 
 import rho
 from rho.backend.cluster import client
-from rho.backend.io import external_arrays, row_sinks
+from rho.backend.io import external_arrays, sources_and_sinks
 from rho.tests.cluster.residents import Spawned, Threads, cluster_of
 from rho.tests.cluster.stored import writers
 from rho.tests.cluster.test_writing import saved_by
@@ -62,7 +62,7 @@ class Calls:
         return partial(self.disk.called, self.who, name) if name in CALLS else getattr(os, name)
 
 
-MODULES = ((client, "look"), (external_arrays, "worker"), (row_sinks, ""))
+MODULES = ((client, "look"), (external_arrays, "worker"), (sources_and_sinks, ""))
 
 
 def void(*given: object) -> None:

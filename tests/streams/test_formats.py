@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.io.errors import FileTrouble
+from rho.backend.io.formats import FileTrouble
 from rho.backend.io.reading import InputSpec, row_source
 from rho.lang.diagnostics.model import Refused, RhoError
 from rho.lang.syntax.source import Span

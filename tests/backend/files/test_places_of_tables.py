@@ -11,10 +11,10 @@ import pytest
 from share import seeds
 
 from rho.backend.io import csv, records
-from rho.backend.io.byte_source import Content
-from rho.backend.io.errors import FileTrouble
 from rho.backend.io.external_arrays import StoredInput, from_facts, stored_input
+from rho.backend.io.formats import FileTrouble
 from rho.backend.io.reading import InputSpec, read_shape, read_values, row_source
+from rho.backend.io.sources_and_sinks import Content
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
 from rho.lang.tree.program import ColumnFormat

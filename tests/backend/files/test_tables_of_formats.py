@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from share import seeds
 
-from rho.backend.io import byte_source
-from rho.backend.io.byte_source import suffix_of
+from rho.backend.io import sources_and_sinks
 from rho.backend.io.formats import BY_SUFFIX, FORMATS, TEXTS
 from rho.backend.io.reading import READABLE, InputSpec, read_shape, read_values, row_source, split_member
+from rho.backend.io.sources_and_sinks import suffix_of
 from rho.backend.io.writing import WRITABLE
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Span
@@ -273,7 +273,7 @@ def test_compressed_texts(tmp_path: Path, suffix: str, monkeypatch: pytest.Monke
         source.read(handle, first, part, first)
         assert part.tolist() == [at / 7 for at in range(first, first + 10)]
     source.close(handle)
-    monkeypatch.setattr(byte_source, "_LEAST_LIMIT", 1000)
+    monkeypatch.setattr(sources_and_sinks, "_LEAST_LIMIT", 1000)
     path.write_bytes(squeeze(b"a\n" + b"1\n" * 3_000_000))
     assert "inflates to more than 200 times its size, which is refused" in refusal(path, "a", Kind.I64)
 
