@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from ..typechecker.core.operations import Core
     from .execution.admission_control import FileMemory
     from .execution.loading import InputFile
-    from .execution.outcome import Outcome
-    from .execution.run_request import RunRequest
+    from .execution.run_request import Outcome, RunRequest
     from .execution.scheduling import Scheduling
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +190,7 @@ class Session:
         NumPy, as in a browser, the reference interpreter runs the program.
 
         Raises RunFailed or Refused."""
-        from .execution.outcome import constant_results, outcome_of
+        from .execution.run_request import constant_results, outcome_of
 
         if not is_numpy_installed():
             return self.interpret(loaded)
@@ -212,7 +211,7 @@ class Session:
         """Read the data and compute with the reference interpreter.  Raises RunFailed or Refused."""
         from ..backend.reference.interpreter import interpret
         from ..backend.vm.values import from_numpy
-        from .execution.outcome import outcome_of
+        from .execution.run_request import outcome_of
 
         if loaded.streams:
             from .execution.streaming import require_one_run

@@ -18,7 +18,7 @@ from ...backend.schedule.single_device import peak_bound
 from ...lang.support.records import dataclass, replace
 from ...typechecker.core.operations import Core
 from ...typechecker.sizes.polynomials import Size, SizeVariable, show_short_formula
-from ..execution.outcome import Outcome
+from ..execution.run_request import Outcome
 from ..pipeline_types import LoadedProgram
 from .estimates import GENERIC_COST
 

@@ -27,8 +27,7 @@ from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFo
 from ...typechecker.core.operations import Core, CorePrint
 from ...typechecker.elements import Kind, Unit
 from ..console.standard_streams import EVAL, plain_data
-from ..execution.outcome import as_numpy, constant_results
-from ..execution.run_request import RunRequest
+from ..execution.run_request import RunRequest, as_numpy, constant_results
 from ..pipeline import Session
 from ..pipeline_types import Checked, LoadedProgram
 

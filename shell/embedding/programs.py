@@ -35,9 +35,8 @@ from ..console.standard_streams import read_source, write_atomically
 from ..execution.clusters import RESTARTS, ClusterConnection
 from ..execution.loading import InputFile, common_widths, find_inputs, pad_text_rows, read_inputs
 from ..execution.modules import MissingSizes, bind_known_sizes, header_reader, sizes_of, with_only_inputs
-from ..execution.outcome import outcome_of
 from ..execution.params import param_values_of
-from ..execution.run_request import RunRequest
+from ..execution.run_request import RunRequest, outcome_of
 from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 from ..execution.stored_plans import cores, read_plan
 from ..pipeline import Session

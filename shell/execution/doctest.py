@@ -30,9 +30,8 @@ from .doctest_parser import (
     claimed_lines,
     without_last_statement,
 )
-from .outcome import empty_outcome
 from .params import Permissions
-from .run_request import RunRequest
+from .run_request import RunRequest, empty_outcome
 from .running import RunReport, run_program
 
 # ---------------------------------------------------------------------------------------------------- matching claims

@@ -18,9 +18,8 @@ from ..console.standard_streams import DEFAULT_DIGITS, Console, exit_of, print_j
 from ..display.values import DisplayedValue
 from ..pipeline import Session
 from ..pipeline_types import Checked, LoadedProgram
-from .outcome import Outcome, empty_outcome
 from .progress_events import NO_CALLBACKS, RunCallbacks, Stage, time_limit
-from .run_request import RunRequest, require_complete
+from .run_request import Outcome, RunRequest, empty_outcome, require_complete
 from .scheduling import Scheduling
 
 # ---------------------------------------------------------------------------------------------------- running

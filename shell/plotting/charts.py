@@ -18,7 +18,7 @@ from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..console.standard_streams import Console
 from ..display.values import DisplayedValue
-from ..execution.outcome import as_numpy
+from ..execution.run_request import as_numpy
 
 # ---------------------------------------------------------------------------------------------------- what can be drawn
 #

@@ -18,8 +18,8 @@ from ...lang.syntax.source import Source
 from ...lang.tree.program import CellFormat, ColumnFormat
 from ..console.process_exit import UsageError, did_you_mean
 from ..console.standard_streams import Console, require_writable
-from ..execution.outcome import Outcome
 from ..execution.params import Permissions
+from ..execution.run_request import Outcome
 from ..pipeline import Session
 from ..pipeline_types import LoadedProgram
 

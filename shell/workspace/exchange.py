@@ -23,7 +23,7 @@ from ..console.process_exit import Exit, UsageError, did_you_mean
 from ..embedding.evaluating import as_array
 from ..execution.doctest import check_case
 from ..execution.doctest_parser import FENCE, SESSION_INDENT, fences, lines_claim, markdown_cases
-from ..execution.outcome import as_numpy
+from ..execution.run_request import as_numpy
 from .entry_program import ANSWER, Leaf, SessionEntry, SessionState, SessionValue, ValueItem, ValueTree
 from .workspace import EntryResult, Workspace
 

@@ -314,7 +314,7 @@ class Workspace:
             raise _EntryFailed(exit_of(error), _in_typed_text(error.diagnostics, layout)) from None
         progress.printed += outcome.printed
         progress.state = replace(state, counter=counter)
-        from ..execution.outcome import as_numpy
+        from ..execution.run_request import as_numpy
 
         arrays = {name: as_numpy(shown.value) for name, shown in outcome.outputs.items()}
         return {name: _with_arrays(value, arrays, loaded, state.origin) for name, value in hidden.items()}

@@ -10,8 +10,7 @@ import numpy as np
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Source
 from rho.shell.console.standard_streams import EVAL
-from rho.shell.execution.outcome import as_numpy
-from rho.shell.execution.run_request import RunRequest
+from rho.shell.execution.run_request import RunRequest, as_numpy
 from rho.shell.pipeline import Session
 
 SESSION = Session()
