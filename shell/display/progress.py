@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from ...lang.diagnostics.model import RhoError
 from ...lang.support.processes import is_numpy_installed
 from ..console.standard_streams import Console
-from ..execution.progress_events import NO_CALLBACKS, RunCallbacks, Stage
+from ..execution.running import NO_CALLBACKS, RunCallbacks, Stage
 from .estimates import waiting_time
 
 if TYPE_CHECKING:

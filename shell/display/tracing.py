@@ -15,7 +15,7 @@ from ...backend.schedule.plan.plan_text import label, time_text
 from ...backend.schedule.rendering.gantt_model import Bar, BarKind, GanttChart, Lane, chart_of_plan
 from ...lang.diagnostics.model import RhoError
 from ...lang.support.records import dataclass, field
-from ..execution.progress_events import StageTimes
+from ..execution.running import StageTimes
 
 if TYPE_CHECKING:
     from ...backend.vm.run_state import Observer, StepTiming

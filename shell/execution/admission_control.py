@@ -4,7 +4,7 @@ A refusal names the three largest buffers, at the expressions that compute them,
 fit.  Bisection finds it by planning for other numbers, since the peak grows with every size.
 
 Note [The rate].  A time limit is refused by the rate of 10¹¹ operations a second on each core, which no processor exceeds on
-64-bit numbers, so that a refused program could not have ended in time.  `shell.execution.progress_events` stops a run that
+64-bit numbers, so that a refused program could not have ended in time.  `shell.execution.running` stops a run that
 takes longer than its limit.
 """
 

@@ -32,9 +32,8 @@ from ..display import estimates
 from ..display.progress import RunProgress, planning_progress, progress_line
 from ..execution.modules import bind_known_sizes, header_reader
 from ..execution.params import Permissions, param_values_of
-from ..execution.progress_events import StageTimes
 from ..execution.run_request import Outcome, RunRequest, empty_outcome, require_known_names
-from ..execution.running import RunReport, run_program
+from ..execution.running import RunReport, StageTimes, run_program
 from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling, require_optimal, simulation_lines
 from ..execution.stored_plans import program_in, read_plan
 from ..pipeline import Session

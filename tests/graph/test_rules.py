@@ -11,7 +11,7 @@ from share import share
 
 from rho import backend
 from rho.backend.graph.passes import pipeline
-from rho.backend.graph.passes.rewrite_rules import Preserves, RewriteRule
+from rho.backend.graph.passes.rewriting import Preserves, RewriteRule
 from rho.backend.library import sort
 from rho.backend.reference.interpreter import interpret
 from rho.backend.vm.values import from_numpy, to_numpy

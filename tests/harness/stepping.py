@@ -16,7 +16,7 @@ from rho.backend.graph.bind_sizes import BoundGraph, bind
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes import contractions, masked_reductions, pipeline, sink_into_maps, unroll_short_axes
 from rho.backend.graph.passes.folding import fold_views
-from rho.backend.graph.passes.rewrite_rules import RewriteRule, apply_rules
+from rho.backend.graph.passes.rewriting import RewriteRule, apply_rules
 from rho.backend.graph.phases import Graph
 from rho.backend.graph.verify import verify
 from rho.backend.library import sort

@@ -23,7 +23,7 @@ from rho.backend.vm import runtime as native
 from rho.backend.vm.runtime import describe_host
 from rho.lang.syntax.source import Source
 from rho.shell.console.process_exit import Exit, ExitMessage
-from rho.shell.execution.progress_events import TimeUp, time_limit
+from rho.shell.execution.running import TimeUp, time_limit
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarms here")
 HOUR = 3600.0

@@ -13,7 +13,7 @@ import pytest
 
 from rho.lang.syntax.source import Source
 from rho.shell.console.process_exit import Exit, ExitMessage
-from rho.shell.execution.progress_events import TimeUp, time_limit
+from rho.shell.execution.running import TimeUp, time_limit
 
 from .process import WATCHDOG, interrupt, is_pythons_own, start
 

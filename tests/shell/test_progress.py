@@ -16,8 +16,8 @@ from rho.shell.console.standard_streams import Console
 from rho.shell.display import progress as module
 from rho.shell.display.estimates import waiting_time
 from rho.shell.display.progress import PhaseProgress, ProgressLine, RunProgress, planning_progress, progress_line, search_text
-from rho.shell.execution.progress_events import Stage
 from rho.shell.execution.run_request import RunRequest
+from rho.shell.execution.running import Stage
 from rho.shell.main import main
 from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import LoadedProgram

@@ -34,8 +34,7 @@ from ..phases import (
 )
 from ..projections import IDENTITY, affine, axis_index, constant_index, frame_of, may_fill, needed_positions, sum_of_products
 from ..traverse import all_phases, axis_sizes
-from .rewrite_rules import PatternMatch, Rewrite, RewriteScope
-from .rewriting import has_reduction, is_view
+from .rewriting import PatternMatch, Rewrite, RewriteScope, has_reduction, is_view
 
 # ---------------------------------------------------------------------------------------- sums of products
 

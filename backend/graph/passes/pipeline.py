@@ -28,7 +28,7 @@ from .folding import fold_constants, fold_views, gathers_to_views
 from .fusion import fuse, join_siblings
 from .masked_reductions import reduce_by_masks
 from .redundancy import drop_dead, drop_unread, hoist_invariants, hoist_unfused_invariants, share_common
-from .rewrite_rules import (
+from .rewriting import (
     AnyPattern,
     ConstantPattern,
     OpPattern,
