@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import math
+import os
 import secrets
 import select
 import socket
@@ -213,7 +214,7 @@ def _probed(one: StoredInput) -> tuple[list[int], list[int]]:
 
 def machine() -> Profile:
     """The profile of this process's machine."""
-    return machine_profile(HostFacts(cores(), memory(), model()), tier_name(), numpy_version())
+    return machine_profile(HostFacts(cores(), memory(), model(), os.cpu_count() or 0), tier_name(), numpy_version())
 
 
 def tables_digest(profile: Profile) -> str:

@@ -7,9 +7,11 @@ until the disk has them, `scratch.write` and `scratch.read` of a temporary file,
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from errno import ENOENT
+from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -79,8 +81,9 @@ def profile_text(name: str) -> tuple[str, str]:
 #
 # Whoever asks finds out the facts (`shell.execution.stored_plans`); nothing here looks at the system but for the folder of
 # calibrations.  A calibration is kept in the user's cache folder under the fingerprint of the facts that change its figures:
-# the processor, the threads, NumPy's version and the kernels in use.  Without one the tables are those of `shipped/default.toml`,
-# or of `default-compiled` with compiled kernels.
+# the processor, the threads, NumPy's version and the kernels in use.  A process that has some of the machine's cores, and no
+# calibration with these, uses the one with all, with the speed-up of its own threads.  Without either the tables are those of
+# `shipped/default.toml`, or of `default-compiled` with compiled kernels.
 
 DEFAULT: Final = "default"
 COMPILED: Final = "default-compiled"
@@ -91,11 +94,12 @@ VERSION: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """What the system grants: cores, bytes of memory (0: unknown), and the processor's name."""
+    """What the system grants: cores, bytes of memory (0: unknown), and the processor's name; `present`: the machine's cores."""
 
     cores: int
     memory: int
     model: str
+    present: int = 0
 
     def facts(self) -> dict[str, str | int]:
         return {"cpu": self.model, "threads": self.cores, "version": VERSION}
@@ -112,15 +116,32 @@ def host_profile(facts: HostFacts, tier: str, described: Mapping[str, str | int]
 def machine_profile(facts: HostFacts, tier: str, numpy: str, folder: Path | None = None) -> Profile:
     """This machine as it is known: calibrated, or with the default tables, which say why a stored calibration is not used."""
     bare = host_profile(facts, tier, {**facts.facts(), "numpy": numpy})
-    path = cache_file(bare, folder)
-    try:
-        stored = None if path is None else stored_calibration(path, bare)
-    except UnusableCalibration as error:
-        default = with_default_tables(bare)
-        return replace(default, calibration=replace(default.calibration, unusable=f"`{path}` {error}"))
-    if stored is None:
-        return with_default_tables(bare)
-    return replace(bare, devices=(_with_times_of(bare.home, stored.home),), calibration=stored.calibration)
+    whole = replace(facts, cores=max(facts.cores, facts.present))
+    for measured in (bare, host_profile(whole, tier, {**whole.facts(), "numpy": numpy})):
+        path = cache_file(measured, folder)
+        try:
+            stored = None if path is None else stored_calibration(path, measured)
+        except UnusableCalibration as error:
+            default = with_default_tables(bare)
+            return replace(default, calibration=replace(default.calibration, unusable=f"`{path}` {error}"))
+        if stored is not None:
+            timed = _with_times_of(bare.home, with_threads(measured.home.threads, stored.home, facts.cores))
+            return replace(bare, devices=(timed,), calibration=replace(stored.calibration, facts=bare.calibration.facts))
+    return with_default_tables(bare)
+
+
+def with_threads(measured: int, device: DeviceProfile, threads: int) -> DeviceProfile:
+    """The tables of a device that was measured with more threads: speed-ups grow evenly with the threads."""
+    if threads >= measured:
+        return device
+    part = Fraction(threads - 1, measured - 1)
+
+    def shared(table: CostTable) -> CostTable:
+        gains = (max(Fraction(0), Fraction(alone, ns) - 1) for alone, ns in zip(table.size, table.ns, strict=True))
+        times = (alone / (1 + part * gain) for alone, gain in zip(table.size, gains, strict=True))
+        return CostTable(table.size, tuple(map(math.ceil, times)))
+
+    return replace(device, ops={name: shared(one) if name.startswith("team.") else one for name, one in device.ops.items()})
 
 
 class UnusableCalibration(Exception):

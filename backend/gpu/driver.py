@@ -35,7 +35,8 @@ Numbers: TypeAlias = tuple[int, ...]
 @dataclass(frozen=True, slots=True)
 class CardModel:
     """A card that a driver can use: its position among them, its memory in bytes, its `version` in the words of its maker;
-    `lacks` says why programs cannot run there, `lacking` are the extensions without which some cannot."""
+    `lacks` says why programs cannot run there, `lacking` are the extensions without which some cannot; `units` run in parallel
+    (a processor's are those that the process may use)."""
 
     number: int
     name: str
@@ -43,6 +44,7 @@ class CardModel:
     version: str
     lacks: str = ""
     lacking: tuple[str, ...] = ()
+    units: int = 0
 
 
 @dataclass(frozen=True, slots=True)

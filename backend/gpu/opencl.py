@@ -67,7 +67,8 @@ def gpus() -> tuple[CardModel, ...]:
     for number, (device, lacks) in enumerate(_devices()):
         version = f"{device.platform.name.strip()}, {device.version.strip()}"
         lacking = tuple(name for name in EXTENSIONS if name not in device.extensions.split())
-        rows.append(CardModel(number, device.name.strip(), int(device.global_mem_size), version, lacks, lacking))
+        size, units = int(device.global_mem_size), int(device.max_compute_units)
+        rows.append(CardModel(number, device.name.strip(), size, version, lacks, lacking, units))
     return tuple(rows)
 
 

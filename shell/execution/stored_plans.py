@@ -87,7 +87,7 @@ def require_valid(faults: list[str], path: str) -> None:
 def host_facts() -> HostFacts:
     from ...backend.devices.this_machine import HostFacts
 
-    return HostFacts(cores(), memory(), model())
+    return HostFacts(cores(), memory(), model(), os.cpu_count() or 0)
 
 
 def this_machine() -> Profile:
@@ -142,7 +142,9 @@ def _card_profile(name: str, model: CardModel) -> DeviceProfile:
     from ...backend.gpu.device import KINDS
 
     backend = BackendKind(KINDS[name.rstrip("0123456789")])
-    facts: dict[str, str | int] = {"card": model.name, "driver": model.version, "cpu": host_facts().model, "version": VERSION}
+    facts: dict[str, str | int] = {
+        "card": model.name, "driver": model.version, "units": model.units, "cpu": host_facts().model, "version": VERSION,
+    }  # fmt: skip
     bare = Profile((DeviceProfile(name, "gpu", backend, home=True),), calibration=Calibration(facts=facts))
     path = cache_file(bare)
     try:

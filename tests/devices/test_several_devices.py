@@ -127,6 +127,10 @@ def test_devices_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     measured = len(launched)
     assert main(["run", str(script), "--devices", "cpu0,ocl0"]) == 0
     assert len(launched) - measured < measured, "the measurement is kept"
+    before, usual = len(launched), opencl.gpus()
+    monkeypatch.setattr(opencl, "gpus", lambda: tuple(replace(one, units=one.units + 1) for one in usual))
+    assert main(["devices", "--devices", "cpu0,ocl0"]) == 0
+    assert len(launched) - before >= measured // 2, "a processor of which the process may use more is measured anew"
     capsys.readouterr()
     assert main(["devices", "--devices", "cpu0,ocl9"]) != 0
     assert "`ocl9` is no device of this machine" in capsys.readouterr().err

@@ -237,6 +237,21 @@ def test_a_calibration_is_found_by_what_it_was_made_for(tmp_path: Path) -> None:
     assert machine_profile(FACTS, "numpy", "2.0", tmp_path).calibration.calibrated is None
 
 
+def test_a_process_with_some_of_the_cores_uses_the_calibration_with_all(tmp_path: Path) -> None:
+    bare = machine_profile(FACTS, "numpy", "2.0", tmp_path)
+    ops = {"team.f64": CostTable((100, 8000), (150, 2000)), "call.f64": CostTable((1,), (7,))}
+    dated = dataclasses.replace(bare.calibration, calibrated=date(2026, 1, 2))
+    keep_calibration(dataclasses.replace(bare, devices=(dataclasses.replace(bare.home, ops=ops),), calibration=dated), tmp_path)
+
+    def known(cores: int, present: int = 4) -> Profile:
+        return machine_profile(dataclasses.replace(FACTS, cores=cores, present=present), "numpy", "2.0", tmp_path)
+
+    assert [known(cores).home.ops["team.f64"].ns for cores in (4, 2, 1)] == [(150, 2000), (100, 4000), (100, 8000)]
+    assert known(1).calibration.calibrated == date(2026, 1, 2) and known(1).home.threads == 1
+    assert known(1).home.ops["call.f64"] == ops["call.f64"], "what one thread does takes as long"
+    assert known(1, 1).calibration.calibrated is None and known(5, 4).calibration.calibrated is None
+
+
 def test_refining_takes_the_mean_where_both_measured() -> None:
     def calibrated(table: CostTable) -> Profile:
         return Profile((DeviceProfile("cpu0", "cpu", home=True, ops={"add.f64": table}),))
