@@ -100,7 +100,7 @@ def execute(
     from .vm.executor import execute_plan
 
     backends: dict[DeviceId, Backend] = {device.id: CpuBackend(device.threads) for device in schedule.devices}
-    if not simulated and any(device.backend in ("cuda", "opencl") for device in schedule.devices):
+    if not simulated and any(device.backend not in ("cpu", "store") for device in schedule.devices):
         from .gpu.device import card_backend, cards_of
 
         for device, number in cards_of(schedule.devices):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...typechecker.elements import Kind
 from ..codegen.gpu_targets import DOUBLE, missing
-from ..devices.profile import BackendKind, CostTable, DeviceProfile, Roofline
+from ..devices.profile import CostTable, DeviceProfile, Roofline
 from ..gpu.device import CardBackend, card_backend
 from ..gpu.driver import CardModel
 from ..graph.phases import ApplyNode, Input, LibraryPhase, Loop, Node, ReadNode
@@ -71,9 +71,9 @@ Timed: TypeAlias = tuple[int, Callable[[], object]]
 """A size, and what is timed there."""
 
 
-def measured_card(name: str, backend: BackendKind, model: CardModel) -> DeviceProfile:
+def measured_card(name: str, backend: str, model: CardModel) -> DeviceProfile:
     """A card of this machine as a device, with the table `TRANSFER`."""
-    back_end = card_backend(backend.value, model.number, None)
+    back_end = card_backend(backend, model.number, None)
     card, driver = back_end.card, back_end.card.driver
     kind = Kind.F32 if DOUBLE in model.lacking else Kind.F64
 

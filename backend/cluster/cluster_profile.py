@@ -17,7 +17,7 @@ from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
 from ..calibration.calibrate import pace
 from ..devices.cost_functions import Duplex
-from ..devices.profile import STORE, BackendKind, Calibration, CostTable, DeviceProfile, LinkProfile, Profile
+from ..devices.profile import CPU, STORE, Calibration, CostTable, DeviceProfile, LinkProfile, Profile
 from ..devices.profile_toml import Places, Problems, read_profile
 from ..devices.this_machine import profile_text
 from ..schedule.plan.plan import DeviceId, ExecutionPlan
@@ -182,7 +182,7 @@ def with_store(
     profile: Profile, paths: Sequence[str], reading: Mapping[str, CostTable], members: Mapping[str, ClusterMember]
 ) -> Profile:  # fmt: skip
     """The profile with a store for these files, which every device reads by itself.  `members`: by the names of their devices."""
-    store = DeviceProfile(FILES, STORE, BackendKind.STORE, "", paths=tuple(paths))
+    store = DeviceProfile(FILES, STORE, STORE, "", paths=tuple(paths))
     links = []
     for device in profile.devices:
         readers = [one.address for name, one in members.items() if device.name in (name, name.partition("[")[0])]
@@ -243,10 +243,10 @@ class DeclaredDevices:
         Refused E705, with all that does not match: a device that is no processor or has no worker; a `worker` that is not there,
         or is another device too."""
         problems, wanted = Problems(self.places), dict[str, tuple[str, str]]()
-        for at, device in enumerate(device for device in self.profile.devices if device.backend is not BackendKind.STORE):
+        for at, device in enumerate(device for device in self.profile.devices if device.backend != STORE):
             path, names = f"device[{at}]", instances(device)[1 if device.home else 0 :]
-            if device.backend is not BackendKind.CPU:
-                problems.add(f"{path}.backend", f"`{device.name}` is for {device.backend.value}, and workers are processors")
+            if device.backend != CPU:
+                problems.add(f"{path}.backend", f"`{device.name}` is for {device.backend}, and workers are processors")
             chosen = device.reserved.get("worker", [])
             listed = [one for one in (chosen if isinstance(chosen, list) else [chosen]) if isinstance(one, str)]
             if "worker" in device.reserved and len(listed) != len(names):
@@ -290,7 +290,7 @@ def profile_of_members(
     last runs: of several alike, that of the least."""
     devices = []
     for device in declared.devices:
-        if device.backend is BackendKind.STORE:
+        if device.backend == STORE:
             devices.append(device)
             continue
         members = [matched[name] for name in instances(device) if name in matched]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from enum import Enum
-from typing import Final, TypeAlias
+from functools import cache
+from typing import Any, Final, TypeAlias
 
 from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import ArrayType, Kind
@@ -111,6 +112,38 @@ typedef uchar u8;
 
 DIALECTS: Final = {"cuda": CUDA, "opencl": OPENCL}
 """By back end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vendors:
+    """What installed packages add, by back end: their `gpu.driver.CardKind`s, and why one cannot be used."""
+
+    kinds: Mapping[str, Any]
+    broken: Mapping[str, str]
+
+
+ENTRY_POINTS: Final = "rho.cards"
+"""The group of entry points that are `CardKind`s; the name of one is its back end's."""
+
+
+@cache
+def vendors() -> Vendors:
+    from importlib.metadata import entry_points
+
+    kinds, broken = dict[str, Any](), dict[str, str]()
+    for entry in entry_points(group=ENTRY_POINTS):
+        try:
+            kinds[entry.name] = entry.load()
+        except Exception as error:  # code of others
+            broken[entry.name] = f"`{entry.value}` cannot be loaded: {error}"
+    return Vendors(kinds, broken)
+
+
+def dialect_of(backend: str) -> Dialect | None:
+    """None: it is no back end of cards."""
+    if backend in DIALECTS or backend in ("cpu", "store"):
+        return DIALECTS.get(backend)
+    return getattr(vendors().kinds.get(backend), "dialect", None)
 
 Types: TypeAlias = Mapping[ValueId, ArrayType]
 

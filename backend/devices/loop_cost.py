@@ -17,7 +17,7 @@ from typing import Final
 
 from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind
-from ..codegen.gpu_targets import DIALECTS
+from ..codegen.gpu_targets import dialect_of
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph
 from ..graph.fusion_groups import merge_elementwise_loop
@@ -91,7 +91,7 @@ def region_of(phase: Loop | Fold | Map, types: Types, rates: Rates) -> Region | 
                 return region
         return None
 
-    if not rates.kernels or rates.device.backend.value in DIALECTS:
+    if not rates.kernels or dialect_of(rates.device.backend) is not None:
         return None
     return _regions.of(id(phase), (phase, types), make)
 
@@ -227,7 +227,7 @@ def _value(form: Index, known: Mapping[str, int], otherwise: int) -> int:
 
 def repeated_grains(loop: Loop, types: Types, rates: Rates, number: Numbers, cut: tuple[int, int] | None) -> Grains | None:
     """None: it runs step by step."""
-    is_card = rates.device.backend.value in DIALECTS
+    is_card = dialect_of(rates.device.backend) is not None
     if not (rates.kernels or is_card) or not loop.body.params:
         return None
     merged = merge_elementwise_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
@@ -337,7 +337,7 @@ def structured_grains(phase: Structured, types: Types, rates: Rates, number: Num
         return Grains(0)
     if space.reduce is None and all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         copied = 0  # a view, but cards copy
-        for result in phase.results if rates.device.backend.value in DIALECTS else ():
+        for result in phase.results if dialect_of(rates.device.backend) is not None else ():
             kind = types[result.value].element.kind
             copied += rates.grains(("copy", "add"), kind, 2 * space.points * kind.bytes)
         return Grains(copied + _padding(phase, types, rates, number, space))

@@ -24,7 +24,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable, number as size_number
 from ...typechecker.sizes.size import upper_bound
-from ..codegen.gpu_targets import DIALECTS, missing
+from ..codegen.gpu_targets import dialect_of, missing
 from ..graph.bind_sizes import BoundGraph
 from ..graph.phases import Branch, Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, SubGraph
 from ..graph.projections import cells_of, frame_of, framed_of, is_unread
@@ -35,7 +35,7 @@ from .kernel_form import Number, Types, is_view, surroundings
 from .loop_cost import BOOLE, chains_in, region_grains, repeated_grains, structured_grains
 from .measured_phase_cost import cooled
 from .op_tables import Around, NoTable, Rates
-from .profile import BY_WORK, GRAIN, BackendKind, Calibration, DeviceProfile, Grains, Profile
+from .profile import BY_WORK, GRAIN, STORE, Calibration, DeviceProfile, Grains, Profile
 
 # ---------------------------------------------------------------------------------------------------- library phases
 #
@@ -242,7 +242,7 @@ def phase_ticks(
     """Ticks of a phase on one device of a group; with `axis`, of its shards of `rows` points along it, dealt out by `grain`.
     None: it cannot run there."""
     device = profile.device(group)
-    if device is None or device.backend is BackendKind.STORE:
+    if device is None or device.backend == STORE:
         return None
     number = numbers_of(bound)
     rates = _rates(device, bound, number)
@@ -312,7 +312,7 @@ def missing_operation(phase: Phase, bound: BoundGraph, device: DeviceProfile) ->
 def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: ShardExtent | None = None) -> Grains:
     """Time of the work of a phase, without what its own step costs.  NoTable."""
     where = None if cut is None else (cut.axis, cut.rows)
-    dialect = DIALECTS.get(rates.device.backend.value)
+    dialect = dialect_of(rates.device.backend)
     if dialect is not None and (lacking := missing(phase, types, dialect, rates.device.lacks)) is not None:
         raise NoTable(lacking)
 

@@ -124,8 +124,10 @@ def _halved(points: list[int]) -> list[int]:
 # ---------------------------------------------------------------------------------------------------- profile
 
 SCHEMA: Final = "device-profile/1"
+CPU: Final = "cpu"
+"""The back end of processors; those of cards are `codegen.gpu_targets`'."""
 STORE: Final = "store"
-"""The class of stores."""
+"""The class and the back end of stores."""
 
 
 class CalibrationSource(Enum):
@@ -134,13 +136,6 @@ class CalibrationSource(Enum):
     DECLARED = "declared"
     RAPL = "rapl"
     NVML = "nvml"
-
-
-class BackendKind(Enum):
-    CPU = "cpu"
-    CUDA = "cuda"
-    OPENCL = "opencl"
-    STORE = "store"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +164,7 @@ class DeviceProfile:
 
     name: str
     kind: str
-    backend: BackendKind = BackendKind.CPU
+    backend: str = CPU
     node: str = "n0"
     count: int = 1
     threads: int = 1
@@ -282,7 +277,7 @@ class Profile:
 
     @property
     def has_stores(self) -> bool:
-        return any(device.backend is BackendKind.STORE for device in self.devices)
+        return any(device.backend == STORE for device in self.devices)
 
     def store_of(self, path: str) -> str | None:
         """The store that contains a file, by its real path: the one that names it, or the nearest folder around it."""
@@ -294,7 +289,7 @@ class Profile:
 
     def class_of(self, device: DeviceProfile) -> str:
         """The class of a device.  See Note [Classes]; each store is a class of its own."""
-        if device.backend is BackendKind.STORE:
+        if device.backend == STORE:
             return f"{device.kind}/{device.name}"
         alike = [other for other in self.devices if other.kind == device.kind]
         return device.kind if all(device.same_times(other) for other in alike) else f"{device.kind}/{device.name}"

@@ -26,9 +26,9 @@ from ...lang.syntax.source import Source, Span
 from . import profile
 from .cost_functions import Duplex
 from .profile import (
+    CPU,
     SCHEMA,
     STORE,
-    BackendKind,
     Calibration,
     CalibrationSource,
     CostTable,
@@ -238,8 +238,6 @@ class Fields:
             return choices[value]
         guess = nearest(value, list(choices)) if isinstance(value, str) else None
         meant = f"; did you mean `{guess}`?" if guess else ""
-        if name == "backend" and value in _FORMER:
-            meant = "; processors are `cpu`"
         self.trouble(name, f"must be one of {', '.join(map(str, choices))}, not {shown(value)}{meant}")
         return default
 
@@ -313,7 +311,6 @@ def shown(value: object) -> str:
 # ---------------------------------------------------------------------------------------------------- reading
 
 RESERVED: Final = ("memory_levels", "numa", "queues", "worker", "plugin")
-_COMPUTING: Final = tuple(backend for backend in BackendKind if backend is not BackendKind.STORE)
 MOST_DEVICES: Final = 10_000_000
 MOST_DOTS: Final = 100
 _DOTTED: Final = re.compile(r"[\w\"'-]\.")
@@ -350,7 +347,7 @@ def profile_of(values: Mapping[str, object], problems: Problems) -> Profile:
     links = [_link(fields) for fields in top.tables("link")]
     calibration = _calibration(top.table("fingerprint"))
     top.finish()
-    if all(device.backend is BackendKind.STORE for device in devices):
+    if all(device.backend == STORE for device in devices):
         problems.add("", "a profile has at least one [[device]]")
     devices = _with_home(devices, problems)
     _check_names(devices, links, problems)
@@ -385,7 +382,23 @@ def _store(fields: Fields) -> DeviceProfile:
         fields.trouble("paths", f"must be a list of absolute paths, not {shown(paths)}")
         paths = []
     fields.finish()
-    return DeviceProfile(name, STORE, BackendKind.STORE, "", paths=tuple(paths))
+    return DeviceProfile(name, STORE, STORE, "", paths=tuple(paths))
+
+
+def _back_end(fields: Fields) -> str:
+    value = fields.text("backend", CPU)
+    if value == CPU:
+        return value
+    from ..codegen.gpu_targets import DIALECTS, dialect_of, vendors
+
+    if dialect_of(value) is not None:
+        return value
+    known = (CPU, *DIALECTS, *vendors().kinds)
+    guess, broken = nearest(value, known), vendors().broken.get(value)
+    meant = f"; did you mean `{guess}`?" if guess else ""
+    meant = "; processors are `cpu`" if value in _FORMER else f"; {broken}" if broken else meant
+    fields.trouble("backend", f"must be one of {', '.join(known)}, not {shown(value)}{meant}")
+    return CPU
 
 
 def _device(fields: Fields) -> DeviceProfile:
@@ -394,7 +407,7 @@ def _device(fields: Fields) -> DeviceProfile:
     if count > MOST_DEVICES:
         fields.trouble("count", f"must be at most {MOST_DEVICES:,}, not {count:,}")
     device = DeviceProfile(
-        name, kind, fields.choice("backend", _COMPUTING, BackendKind.CPU), fields.text("node", "n0"), count,
+        name, kind, _back_end(fields), fields.text("node", "n0"), count,
         fields.number("threads", 1, 1), fields.integer("memory_bytes", None, 1),
         fields.fraction("memory_reserve", Fraction(0), below=1), fields.switch("home"), fields.number("launch_ns", 0),
         fields.number("sync_ns", 0), fields.number("host_dispatch_ns", 0), fields.number("alloc_ns", 0),
@@ -541,7 +554,7 @@ def _calibration(fields: Fields | None) -> Calibration:
 def _with_home(devices: list[DeviceProfile], problems: Problems) -> list[DeviceProfile]:
     said = [index for index, device in enumerate(devices) if device.home]
     if not said:
-        first = next((index for index, device in enumerate(devices) if device.backend is BackendKind.CPU), None)
+        first = next((index for index, device in enumerate(devices) if device.backend == CPU), None)
         if first is None:
             if devices:
                 problems.add("", 'no device is home: one needs `home = true` or `backend = "cpu"`')
@@ -555,7 +568,7 @@ def _with_home(devices: list[DeviceProfile], problems: Problems) -> list[DeviceP
 
 def _check_names(devices: list[DeviceProfile], links: list[LinkProfile], problems: Problems) -> None:
     seen: dict[str, str] = {}
-    stores = sum(device.backend is BackendKind.STORE for device in devices)
+    stores = sum(device.backend == STORE for device in devices)
     first = len(devices) - stores
     for number, device in enumerate(devices):
         path = f"device[{number}]" if number < first else f"store[{number - first}]"
@@ -620,14 +633,14 @@ def canonical(profile: Profile) -> str:
 
 
 def _device_toml(device: DeviceProfile) -> Iterable[str]:
-    if device.backend is BackendKind.STORE:
+    if device.backend == STORE:
         yield from ("[[store]]", f"name = {_value(device.name)}", f"paths = {_value(device.paths)}")
         return
     plain = DeviceProfile("", "")
     yield "[[device]]"
     yield f"name = {_value(device.name)}"
     yield f"class = {_value(device.kind)}"
-    yield f"backend = {_value(device.backend.value)}"
+    yield f"backend = {_value(device.backend)}"
     yield f"node = {_value(device.node)}"
     for name in _DEFAULTED:
         value = getattr(device, name)

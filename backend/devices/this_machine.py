@@ -22,7 +22,7 @@ from ...lang.support.caches import cache_folder, read_private
 from ...lang.support.files import NotRegular, Pipes, TooLarge, read_text, replace_file
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
-from .profile import GRAIN, BackendKind, Calibration, CostTable, DeviceProfile, Profile
+from .profile import CPU, GRAIN, Calibration, CostTable, DeviceProfile, Profile
 from .profile_toml import LARGEST_PROFILE, canonical, read_profile
 
 # ---------------------------------------------------------------------------------------------------- disks
@@ -108,7 +108,7 @@ class HostFacts:
 def host_profile(facts: HostFacts, tier: str, described: Mapping[str, str | int]) -> Profile:
     """A profile of one device without tables."""
     device = DeviceProfile(
-        NAME, "cpu", BackendKind.CPU, threads=facts.cores, memory_bytes=facts.memory or None, home=True
+        NAME, "cpu", CPU, threads=facts.cores, memory_bytes=facts.memory or None, home=True
     )  # fmt: skip
     return Profile((device,), (), False, Calibration(facts={**described, "kernels": tier}))
 
@@ -116,8 +116,8 @@ def host_profile(facts: HostFacts, tier: str, described: Mapping[str, str | int]
 def machine_profile(facts: HostFacts, tier: str, numpy: str, folder: Path | None = None) -> Profile:
     """This machine as it is known: calibrated, or with the default tables, which say why a stored calibration is not used."""
     bare = host_profile(facts, tier, {**facts.facts(), "numpy": numpy})
-    whole = replace(facts, cores=max(facts.cores, facts.present))
-    for measured in (bare, host_profile(whole, tier, {**whole.facts(), "numpy": numpy})):
+    machine = replace(facts, cores=max(facts.cores, facts.present))
+    for measured in (bare, host_profile(machine, tier, {**machine.facts(), "numpy": numpy})):
         path = cache_file(measured, folder)
         try:
             stored = None if path is None else stored_calibration(path, measured)

@@ -9,7 +9,6 @@ Phases without kernels (`codegen.gpu_targets`) run on the host between two trans
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -17,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...typechecker.elements import Kind
-from ..codegen.gpu_targets import missing
+from ..codegen.gpu_targets import CUDA, OPENCL, missing, vendors
 from ..cpu.backend import CpuBackend
 from ..cpu.views import DTYPES, NumArray, as_stored, as_view, constants
 from ..graph import traverse
@@ -26,17 +25,33 @@ from ..schedule.plan.plan import Device
 from ..vm.run_state import Index, Kernel, RegionKernel, Types
 from . import cuda, opencl
 from .cuda import CudaDriver
-from .driver import Card, CardModel, DeviceArray, Driver
+from .driver import Card, CardKind, CardModel, DeviceArray
 from .launch import compile_region, compile_rows, compile_structured, contiguous_array, store
 from .library import compile_library
 from .opencl import OpenClDriver
 
-DRIVERS: Final[Mapping[str, Callable[[int], Driver]]] = {"cuda": CudaDriver, "opencl": OpenClDriver}
-"""By the name of the back end in profiles."""
-MODELS: Final[Mapping[str, Callable[[], tuple[CardModel, ...]]]] = {"cuda": lambda: cuda.gpus(), "opencl": lambda: opencl.gpus()}
-"""The cards of this machine, in order."""
-KINDS: Final = {"gpu": "cuda", "ocl": "opencl"}
-"""Back ends by what the names of their devices begin with."""
+BUILT_IN: Final[Mapping[str, CardKind]] = {
+    "cuda": CardKind("gpu", CUDA, lambda: cuda.gpus(), CudaDriver, lambda: f"CUDA: {cuda.tier()}"),
+    "opencl": CardKind("ocl", OPENCL, lambda: opencl.gpus(), OpenClDriver, lambda: f"OpenCL: {opencl.tier()}"),
+}  # fmt: skip
+
+
+def card_kinds() -> Mapping[str, CardKind]:
+    """Kinds of cards by the back end that profiles name: the built-in ones, and those of installed packages."""
+    return {**BUILT_IN, **{name: kind for name, kind in vendors().kinds.items() if name not in BUILT_IN}}
+
+
+def back_end_of(name: str) -> str | None:
+    """The back end of a card with a name as `rho devices` prints it; None: it is no such name."""
+    prefix = name.rstrip("0123456789")
+    kinds = (kind for kind, one in card_kinds().items() if one.prefix == prefix)
+    return next(kinds, None) if name != prefix else None
+
+
+def tiers() -> str:
+    """How programs run on cards of each kind, or why they do not, for people."""
+    known = [kind.tier() for kind in card_kinds().values()]
+    return "; ".join([*known, *(f"{name}: {why}" for name, why in vendors().broken.items())])
 
 
 _cards: dict[tuple[str, int], Card] = {}
@@ -47,28 +62,29 @@ def cards_of(devices: Sequence[Device]) -> list[tuple[Device, int]]:
     the position among the plan's."""
     counts, rows = Counter[str](), list[tuple[Device, int]]()
     for device in devices:
-        if device.backend in DRIVERS:
-            named = re.fullmatch(r"(?:gpu|ocl)(\d+)", str(device.id))
-            rows.append((device, counts[device.backend] if named is None else int(named[1])))
+        if device.backend in card_kinds():
+            name = str(device.id)
+            named = name.removeprefix(name.rstrip("0123456789")) if back_end_of(name) else ""
+            rows.append((device, int(named) if named else counts[device.backend]))
             counts[device.backend] += 1
     return rows
 
 
 def cards_here() -> list[tuple[str, CardModel]]:
     """The cards of this machine, by their names in plans."""
-    return [(f"{prefix}{model.number}", model) for prefix, kind in KINDS.items() for model in MODELS[kind]()]
+    return [(f"{kind.prefix}{model.number}", model) for kind in card_kinds().values() for model in kind.models()]
 
 
 def missing_card(kind: str, number: int) -> str | None:
     """Why a card runs no programs, "" if there is none; None if it runs them."""
-    models = MODELS[kind]()
+    models = card_kinds()[kind].models()
     return "" if number >= len(models) else models[number].lacks or None
 
 
 def card_backend(kind: str, number: int, limit: int | None) -> CardBackend:
     """The back end of a card of this machine; `limit`: bytes that its arrays may take."""
     if (kind, number) not in _cards:
-        _cards[kind, number] = Card(DRIVERS[kind](number))
+        _cards[kind, number] = Card(card_kinds()[kind].open(number))
     card = _cards[kind, number]
     card.driver.limit(limit)
     return CardBackend(card)

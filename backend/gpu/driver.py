@@ -145,6 +145,18 @@ class Driver(Protocol):
         """The host waits for an event."""
 
 
+@dataclass(frozen=True, slots=True)
+class CardKind:
+    """Cards with one driver.  `prefix`: what their names begin with; `models`: those of this machine, in order; `open`: the
+    driver of one by its number; `tier`: how programs run on them, or why they do not, for people."""
+
+    prefix: str
+    dialect: Dialect
+    models: Callable[[], Sequence[CardModel]]
+    open: Callable[[int], Driver]
+    tier: Callable[[], str]
+
+
 @dataclass(slots=True)
 class _PinnedBuffer:
     bytes: NumArray

@@ -265,9 +265,9 @@ def functions_json(checked: Checked) -> dict[str, list[str]]:
 
 def gpu_tier() -> str:
     """The cards that programs can use, or why there are none."""
-    from ...backend.gpu import cuda, opencl
+    from ...backend.gpu.device import tiers
 
-    return f"CUDA: {cuda.tier()}; OpenCL: {opencl.tier()}"
+    return tiers()
 
 
 def kernel_tier() -> str:

@@ -111,7 +111,7 @@ def fleet_memory(connection: ClusterConnection) -> int | None:
     """The bytes that all devices of a cluster have for plans; None: one of them has no limit."""
     from . import stored_plans
 
-    devices = [one for one in connection.cluster.profile.devices if one.backend.value != "store"]
+    devices = [one for one in connection.cluster.profile.devices if one.backend != "store"]
     limits = [(one.memory or stored_plans.memory() or None) if one.home else one.memory for one in devices]
     return None if None in limits else sum((limit or 0) * one.count for limit, one in zip(limits, devices, strict=True))
 

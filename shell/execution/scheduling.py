@@ -229,13 +229,13 @@ def require_local_devices(plan: ExecutionPlan, bound: BoundGraph, where: str, pr
     if not away:
         return
     from ...backend.codegen.gpu_targets import needed_extensions
-    from ...backend.gpu.device import MODELS, cards_of, missing_card
+    from ...backend.gpu.device import card_kinds, cards_of, missing_card
     from ...backend.schedule.plan.plan import phases_of
 
     phases = {phase.id: phase for phase in bound.graph.phases}
     for device, number in cards_of(plan.devices):
         reason = missing_card(device.backend, number)
-        lacking = MODELS[device.backend]()[number].lacking if reason is None else ()
+        lacking = card_kinds()[device.backend].models()[number].lacking if reason is None else ()
         steps = [step for queue in plan.main.queues if lacking and queue.device == device.id for step in queue.steps]
         for phase in [phases[id] for step in steps for id in phases_of(step) if id in phases]:
             if absent := sorted(needed_extensions(phase, bound.graph.types).intersection(lacking)):

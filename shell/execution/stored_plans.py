@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
 from ...lang.support.files import Pipes, read_text
@@ -105,9 +104,12 @@ def profile_named(name: str) -> Profile:
     from ...backend.devices.this_machine import load_profile, shipped_names
 
     names = name.split(",")
-    if name in shipped_names() or os.path.exists(name) or not all(map(_HERE.fullmatch, names)):
+    if name in shipped_names() or os.path.exists(name):
         return load_profile(name)
-    from ...backend.gpu.device import cards_here
+    from ...backend.gpu.device import back_end_of, cards_here
+
+    if not all(one == "cpu0" or back_end_of(one) for one in names):
+        return load_profile(name)
 
     machine, cards = this_machine(), dict(cards_here())
     known = [machine.home.name, *cards]
@@ -118,9 +120,6 @@ def profile_named(name: str) -> Profile:
         message = f"`{lacking[0]}` ({cards[lacking[0]].name}) runs no programs: {cards[lacking[0]].lacks}"
         raise Refused([Diagnostic(Code.SCH104, message, Span(name, 0, 0))])
     return _combined(machine, [_card_profile(one, cards[one]) for one in dict.fromkeys(names) if one in cards], names)
-
-
-_HERE: Final = re.compile(r"cpu0|(gpu|ocl)\d+")
 
 
 def _combined(machine: Profile, cards: list[DeviceProfile], names: list[str]) -> Profile:
@@ -137,11 +136,12 @@ def _combined(machine: Profile, cards: list[DeviceProfile], names: list[str]) ->
 def _card_profile(name: str, model: CardModel) -> DeviceProfile:
     """A card as it was measured when it was first used, kept like the calibration of a machine."""
     from ...backend.calibration.cards import measured_card
-    from ...backend.devices.profile import BackendKind, Calibration, DeviceProfile, Profile
+    from ...backend.devices.profile import Calibration, DeviceProfile, Profile
     from ...backend.devices.this_machine import VERSION, UnusableCalibration, cache_file, keep_calibration, stored_calibration
-    from ...backend.gpu.device import KINDS
+    from ...backend.gpu.device import back_end_of
 
-    backend = BackendKind(KINDS[name.rstrip("0123456789")])
+    backend = back_end_of(name)
+    assert backend is not None, name
     facts: dict[str, str | int] = {
         "card": model.name, "driver": model.version, "units": model.units, "cpu": host_facts().model, "version": VERSION,
     }  # fmt: skip

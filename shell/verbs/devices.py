@@ -106,7 +106,7 @@ def _gpus() -> Iterator[dict[str, Any]]:
 
 def _check_cards(console: Console, names: list[str] | None) -> Exit:
     """Compare each card, or those of these names, with the processor; FAILED: one differs, or there is none."""
-    from ...backend.gpu.device import KINDS, cards_here
+    from ...backend.gpu.device import back_end_of, cards_here
     from ...backend.schedule.plan.plan import Device, DeviceId
 
     cards = dict(cards_here())
@@ -121,7 +121,7 @@ def _check_cards(console: Console, names: list[str] | None) -> Exit:
             console.print(f"{name}  {card.name}  runs no programs: {card.lacks}")
             worst = Exit.FAILED if names else worst
             continue
-        rows = list(differences(Device(DeviceId(name), KINDS[name.rstrip("0123456789")])))
+        rows = list(differences(Device(DeviceId(name), back_end_of(name) or "")))
         wrong = [(text, what) for text, what in rows if what]
         console.print(f"{name}  {card.name}  {len(rows) - len(wrong)} of {len(rows)} programs as on the processor")
         for text, what in wrong:
@@ -256,7 +256,7 @@ def profile_json(profile: Profile) -> dict[str, Any]:
 def _device(device: DeviceProfile, profile: Profile) -> dict[str, Any]:
     model = profile.calibration.facts.get("cpu", stored_plans.model()) if len(profile.devices) == 1 else ""
     return {
-        "name": device.name, "kind": device.kind, "backend": device.backend.value, "node": device.node, "count": device.count,
+        "name": device.name, "kind": device.kind, "backend": device.backend, "node": device.node, "count": device.count,
         "model": model, "cores": device.threads, "memory_bytes": device.memory_bytes or 0, "home": device.home,
         "launch_ns": device.launch_ns, "host_dispatch_ns": device.host_dispatch_ns, "sync_ns": device.sync_ns,
         "operations": sorted(device.ops), **({"paths": list(device.paths)} if device.paths else {}),
@@ -281,10 +281,10 @@ def profile_lines(profile: Profile) -> Iterator[str]:
         if device.paths:
             yield f"{name}  store of {', '.join(device.paths)}"
             continue
-        model = str(calibration.facts.get("cpu", "")) if len(profile.devices) == 1 else f"{device.kind}, {device.backend.value}"
+        model = str(calibration.facts.get("cpu", "")) if len(profile.devices) == 1 else f"{device.kind}, {device.backend}"
         cores = (
             f"{device.threads} core{'s' if device.threads > 1 else ''}"
-            if device.threads > 1 or device.backend.value == "cpu"
+            if device.threads > 1 or device.backend == "cpu"
             else ""
         )
         memory = "" if device.memory_bytes is None else bytes_text(device.memory_bytes)

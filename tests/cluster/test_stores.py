@@ -16,7 +16,7 @@ import rho
 from rho import backend
 from rho.backend.cluster.cluster_transport import Process
 from rho.backend.cluster.wire import Lost, shipment
-from rho.backend.devices.profile import STORE, BackendKind, DeviceProfile, LinkProfile, Profile
+from rho.backend.devices.profile import STORE, DeviceProfile, LinkProfile, Profile
 from rho.backend.io.external_arrays import StoredInput, stored_input
 from rho.backend.io.reading import InputSpec
 from rho.backend.reference.interpreter import interpret
@@ -39,7 +39,7 @@ from rho.typechecker.elements import Kind
 
 def with_files(profile: Profile) -> Profile:
     """The profile with a store that all devices read."""
-    store = DeviceProfile("files", STORE, BackendKind.STORE, "", paths=("/",))
+    store = DeviceProfile("files", STORE, STORE, "", paths=("/",))
     links = [LinkProfile("files", device.name, latency_ns=1) for device in profile.devices]
     return replace(profile, devices=(*profile.devices, store), links=(*profile.links, *links))
 

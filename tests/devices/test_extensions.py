@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rho import backend
 from rho.backend.codegen.gpu_targets import ATOMICS, DOUBLE, EXTENSIONS, needed_extensions
-from rho.backend.devices.profile import BackendKind, DeviceProfile, LinkProfile, Profile, Roofline
+from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile, Roofline
 from rho.backend.devices.profile_toml import canonical, read_profile
-from rho.backend.gpu import device
+from rho.backend.gpu import opencl
 from rho.backend.gpu.driver import CardModel
 from rho.backend.schedule.plan.plan import phases_of
 from rho.backend.schedule.program.plan_program import plan_program
@@ -20,7 +21,7 @@ from rho.shell.execution import scheduling, stored_plans
 from rho.tests.harness.tiers import checked
 
 FULL = Roofline(10**12, 10**11)
-CARD = DeviceProfile("ocl0", "gpu", BackendKind.OPENCL, home=True, roofline=FULL)
+CARD = DeviceProfile("ocl0", "gpu", "opencl", home=True, roofline=FULL)
 PROGRAMS = {
     "output r ← x+1": DOUBLE, "output r ← +/x": DOUBLE, "output r ← x÷f32 2": DOUBLE, "output r ← {⍵×0.5+x}⍣3 ⊢ x": DOUBLE,
     "output r ← 4+⌸(k ⋄ i)": ATOMICS[0], "output r ← (+/i)÷2": DOUBLE,
@@ -70,19 +71,19 @@ def test_a_processor_beside_it_takes_what_needs_an_extension(text: str) -> None:
 def test_a_stored_plan_for_another_card_is_refused_before_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     bound, plan = planned("output r ← x+1", Profile((CARD,)))
     table = (CardModel(0, "Small", 1 << 30, "1.2", lacking=(DOUBLE,)),)
-    monkeypatch.setattr(device, "MODELS", {"opencl": lambda: table})
+    monkeypatch.setattr(opencl, "gpus", lambda: table)
     with pytest.raises(Refused, match=f"ocl0 has no {DOUBLE}"):
         scheduling.require_local_devices(plan, bound, "p.rho", Profile((CARD,)))
-    monkeypatch.setattr(device, "MODELS", {"opencl": lambda: (replace(table[0], lacking=ATOMICS),)})
+    monkeypatch.setattr(opencl, "gpus", lambda: (replace(table[0], lacking=ATOMICS),))
     scheduling.require_local_devices(plan, bound, "p.rho", Profile((CARD,)))
 
 
-def test_a_device_of_this_machine_is_named_with_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rho.backend.gpu import measure
+def test_a_device_of_this_machine_is_named_with_what_it_lacks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from rho.backend.calibration import cards
 
     model = CardModel(0, "Small", 1 << 30, "1.2", lacking=(DOUBLE,))
-    monkeypatch.setattr(measure, "measured_card", lambda name, kind, model: replace(CARD, name=name, home=False))
-    monkeypatch.setattr(stored_plans, "keep_calibration", lambda profile: None, raising=False)
+    monkeypatch.setattr(cards, "measured_card", lambda name, kind, model: replace(CARD, name=name, home=False))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert stored_plans._card_profile("ocl7", model).lacks == (DOUBLE,)
 
 

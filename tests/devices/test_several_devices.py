@@ -15,7 +15,7 @@ from share import share
 from rho import backend
 from rho.backend.calibration import cards
 from rho.backend.devices.phase_cost import phase_ticks
-from rho.backend.devices.profile import BackendKind, DeviceProfile, LinkProfile, Profile, Roofline
+from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile, Roofline
 from rho.backend.gpu import device, opencl
 from rho.backend.gpu.driver import Card
 from rho.backend.schedule.plan.plan import RunStep
@@ -31,7 +31,7 @@ pytestmark = needs_opencl
 ROOF = Roofline(10**9, 10**9)
 THREE = Profile(
     (DeviceProfile("cpu0", "cpu", roofline=ROOF, home=True),
-     *(DeviceProfile(f"ocl{n}", "gpu", BackendKind.OPENCL, memory_bytes=1 << 24, roofline=ROOF) for n in (0, 1))),
+     *(DeviceProfile(f"ocl{n}", "gpu", "opencl", memory_bytes=1 << 24, roofline=ROOF) for n in (0, 1))),
     tuple(LinkProfile("cpu0", f"ocl{n}", latency_ns=100) for n in (0, 1)),
 )  # fmt: skip
 

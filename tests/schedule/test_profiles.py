@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rho.backend.devices.cost_functions import Duplex
-from rho.backend.devices.profile import GRAIN, BackendKind, Calibration, CostTable, DeviceProfile, LinkProfile, Power, Profile
+from rho.backend.devices.profile import CPU, GRAIN, Calibration, CostTable, DeviceProfile, LinkProfile, Power, Profile
 from rho.backend.devices.profile_toml import canonical, fingerprint, read_profile
 from rho.backend.devices.this_machine import (
     HostFacts,
@@ -105,7 +105,7 @@ def test_between_two_points_a_time_lies_between_theirs(table: CostTable, data: s
 
 def test_the_smallest_profile_has_home_and_defaults() -> None:
     profile = read_profile("p.toml", MINIMAL)
-    assert profile.home.name == "cpu0" and profile.home.memory is None and profile.home.backend is BackendKind.CPU
+    assert profile.home.name == "cpu0" and profile.home.memory is None and profile.home.backend == CPU
     assert profile.calibration == Calibration() and profile.links == ()
 
 

@@ -125,7 +125,7 @@ def test_an_edited_calibration_with_its_digest_changes_the_times_of_this_machine
     text = stored.read_text(encoding="utf-8").partition("\n")[2].replace(*EDITS[edit]).encode()
     stored.write_bytes(b"# sha256 " + sha256(text).hexdigest().encode() + b"\n" + text)
     found, facts = stored_plans.this_machine(), stored_plans.host_facts()
-    assert (found.home.name, found.home.backend.value, found.home.count, found.home.threads) == ("cpu0", "cpu", 1, facts.cores)
+    assert (found.home.name, found.home.backend, found.home.count, found.home.threads) == ("cpu0", "cpu", 1, facts.cores)
     assert found.home.memory == (facts.memory or None)
     said("plan", "sum.rho")
 

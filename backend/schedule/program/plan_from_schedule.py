@@ -368,7 +368,7 @@ class _PlanWriter:
         devices: list[Device] = []
         for group in problem.devices:
             known = None if profile is None else profile.device(group.id)
-            backend, threads = ("cpu", 1) if known is None else (known.backend.value, known.threads)
+            backend, threads = ("cpu", 1) if known is None else (known.backend, known.threads)
             devices += [Device(DeviceId(name), backend, threads, group.memory, group.kind) for name in group.names()]
         return tuple(devices)
 
