@@ -7,6 +7,7 @@ partial results of slices are combined as they come.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from math import prod
 from typing import Any, ClassVar, Final
 
@@ -94,14 +95,11 @@ def _halved(ufunc: np.ufunc, lanes: NumArray) -> NumArray:
     if count == 1:
         return np.array(lanes[0])
     half = 1 << (count - 1).bit_length() - 1
-    if count < 2 * half:  # the others pass through
-        joined = lanes[:half].copy("K")
-        ufunc(joined[: count - half], lanes[half:], out=joined[: count - half])
-        lanes, half = joined, half // 2
-    while half:
-        lanes = ufunc(lanes[:half], lanes[half : 2 * half])
-        half //= 2
-    return np.asarray(lanes[0])
+    joined: NumArray = lanes[:half].copy("K")
+    ufunc(joined[: count - half], lanes[half:], out=joined[: count - half])  # the others pass through
+    while half := half // 2:
+        ufunc(joined[:half], joined[half : 2 * half], out=joined[:half])
+    return np.array(joined[0])
 
 
 def combine_tree(apply: Callable[..., Any], partials: NumArray) -> Any:
@@ -301,6 +299,8 @@ def _alternating_sum(kind: Kind, items: NumArray) -> NumArray:
     return result if is_exact else _itemwise_right_fold("sub", kind, items)
 
 
+_CHAINED: Final = 4096
+"""Items of a chain of steps in Python that are converted at once."""
 _MULTIPLES: Final = 4096
 """Items whose least common multiple is computed at once."""
 
@@ -360,7 +360,10 @@ def scan_leading(function: str, kind: Kind, items: NumArray) -> NumArray:
         scalars = [scalar_function(name, kind) for name in names]
         if None not in scalars and items[0].size <= _FEW_CELLS:
             for line, target in zip(items.reshape(len(items), -1).T, result.reshape(len(items), -1).T, strict=True):
-                target[...] = np.fromiter(_running(line, scalars), items.dtype, len(items))
+                running = _running(line, scalars)
+                for start in range(0, len(items), _CHAINED):
+                    count = min(_CHAINED, len(items) - start)
+                    target[start : start + count] = np.fromiter(islice(running, count), items.dtype, count)
             return result
         steps = [implementation(name, kind, kind) for name in names]
         for i in range(1, len(items)):

@@ -540,7 +540,12 @@ def _combine(real: Any, imaginary: Any, like: Any) -> Any:
 def multiply(x: Any, y: Any) -> Any:
     """By four multiplications, each rounded."""
     a, b, c, d = x.real, x.imag, y.real, y.imag
-    return _combine(a * c - b * d, a * d + b * c, x)
+    result = np.empty(np.broadcast_shapes(x.shape, y.shape), x.dtype)
+    result.real = a * c
+    result.real -= b * d
+    result.imag = a * d
+    result.imag += b * c
+    return result
 
 
 def magnitude(z: Any) -> Any:

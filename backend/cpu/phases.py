@@ -223,7 +223,7 @@ class NumpyRun:
         self.joint, self.are_several = joint_reductions(reductions), len(results) > 1
         self.grains, self.points = [1] * len(space), BOX_BYTES // min(widest, 8)
         if reductions:
-            self.extents, self.points = (*self.extents[:-1], space[-1]), BOX_BYTES
+            self.extents, self.points = (*self.extents[:-1], space[-1]), BOX_BYTES // 2
             self.grains[-1] = max(reduction.grain(space[-1]) for reduction in reductions)
         elif by_rows:
             self.grains[-1], self.points = space[-1], rows_points(prod(space), space[-1])

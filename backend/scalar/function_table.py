@@ -150,7 +150,7 @@ _VOCABULARY = (
     # ------------------------------------------------------------------ two operands
     _basic("add", numpy="add", held_complex=0, probe=Probe.CHAINED),
     _basic("sub", numpy="subtract", held_complex=0, probe=Probe.CHAINED),
-    _basic("mul", _C.MULTIPLY, "multiply", held_complex=0, probe=Probe.CHAINED),
+    _basic("mul", _C.MULTIPLY, "multiply", held_complex=1, probe=Probe.CHAINED),
     _basic("div", _C.DIVIDE, "true_divide", weight=4, probe=Probe.EVERYWHERE),
     _series("pow", "elementary.power", 0.8, held=3, single="elementary.narrow_power", single_kind=Kind.F64),
     ScalarRow("ipow", _C.MULTIPLY, LONG, "power", held=3),
