@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ...lang.diagnostics.model import RhoError
 from ...lang.syntax.source import Span, line_text
 from ..execution.modules import bind_header_sizes
-from .estimates import bound_at_assumed_sizes, duration
+from .costs import bound_at_assumed_sizes, duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,8 +61,7 @@ def plan_lines(loaded: LoadedProgram, *, programs: bool = False) -> str:
     from ...backend.schedule.plan.plan_text import plan_text
     from ..execution.streaming import stages_of
     from .analysis import decision_lines, loop_lines, regrouped_graph, rewritten_lines
-    from .costs import cost_of_program
-    from .estimates import time_line
+    from .costs import cost_of_program, time_line
 
     plan, checked = loaded.plan, loaded.checked
 

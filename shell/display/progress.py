@@ -16,7 +16,7 @@ from ...lang.diagnostics.model import RhoError
 from ...lang.support.processes import is_numpy_installed
 from ..console.standard_streams import Console
 from ..execution.running import NO_CALLBACKS, RunCallbacks, Stage
-from .estimates import waiting_time
+from .costs import waiting_time
 
 if TYPE_CHECKING:
     from ...backend.graph.phases import PhaseId

@@ -206,7 +206,7 @@ class Plan:
 
     def __repr__(self) -> str:
         from ...backend.schedule.plan.plan_text import has_other_axes
-        from ..display.estimates import duration
+        from ..display.costs import duration
 
         status = self.status + (" along these axes" if self.status and has_other_axes(self.stored) else "")
         return f"<rho plan: {duration(self.seconds * 1e9)} on {len(self.devices)} devices, {status}>"

@@ -13,7 +13,7 @@ from ...lang.syntax.source import Source, Span
 from ...lang.tree.expressions import Symbol, SymbolKind
 from ...typechecker.core.operations import Core, MapCells, Op, Reduce, Scalar, Scan, all_ops
 from ...typechecker.sizes.polynomials import Size, show_short
-from ..display.estimates import function_cost_line, program_cost_line
+from ..display.costs import function_cost_line, program_cost_line
 from .documents import Document, Range, TextPosition
 from .hover import is_latest, types_of
 

@@ -17,8 +17,8 @@ from ...lang.syntax.source import Source
 from ...lang.tree.expressions import Symbol, SymbolKind
 from ...lang.tree.program import clause_words
 from ...typechecker.diagnostics import show_type
+from ..display.costs import function_cost_line
 from ..display.documentation import LibraryEntry, entries_of
-from ..display.estimates import function_cost_line
 from .documents import Document, Range, TextPosition
 
 # ---------------------------------------------------------------------------------------------------- pages

@@ -1,11 +1,18 @@
-"""The `)` commands of a session: each gets the rest of its line and writes to the console; errors never end the session."""
+"""The read-eval-print loop (reads an entry, runs it and prints its values; handles interrupts) and the `)` commands of a
+session.
+
+A command gets the rest of its line and writes to the console; errors never end the session.
+"""
 
 from __future__ import annotations
 
+import atexit
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from enum import Enum
 from itertools import zip_longest
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -17,10 +24,11 @@ from ...lang.syntax.source import Source
 from ..console import standard_streams
 from ..console.process_exit import Exit, UsageError, interruptible, nearest
 from ..console.standard_streams import Console, read_source, save_text
-from ..display.estimates import duration, function_cost_line, predicted_ns, uncalibrated_note, value_cost_line, with_one_name
+from ..display.costs import duration, function_cost_line, predicted_ns, uncalibrated_note, value_cost_line, with_one_name
 from ..display.values import line_of
+from ..workspace.exchange import CONTINUATION
 from . import status_line as setting
-from .status_line import ReplSettings, concrete_type, show_value
+from .status_line import ReplSettings, concrete_type, repl_folder, show_value
 
 if TYPE_CHECKING:
     from ...typechecker.check import CheckResult
@@ -481,3 +489,113 @@ def handle_entry(entry: str, context: CommandContext) -> tuple[CommandResult, Ex
         show_value(shown, console, context.settings)
     workspace.state = state  # last, so that an interrupt before leaves the session as it was
     return CommandResult.CONTINUE, entered.exit
+
+
+# ---------------------------------------------------------------------------------------------------- loop
+
+PROMPT = "      "
+
+
+class PlainEntryReader:
+    """Reads entries line by line; an open bracket continues on the next line, and Ctrl-C drops an unfinished entry.
+
+    An iterator class, since an interrupt would end a generator."""
+
+    def __init__(self, console: Console, *, edited: bool = False) -> None:
+        """`edited`: with Python's own line editor (readline), if there is one."""
+        self._console = console
+        self._edited = edited and enable_line_editing(console.environment)
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        while True:
+            try:
+                entry = self._entry()
+            except KeyboardInterrupt:
+                if not self._console.interactive:
+                    raise
+                self._console.print("")
+                continue
+            if entry is None:
+                raise StopIteration
+            return entry
+
+    def _line(self, prompt: str) -> str:
+        """The next line with its line end; empty at the end of input."""
+        console = self._console
+        if self._edited:
+            try:
+                return input(prompt) + "\n"
+            except EOFError:
+                return ""
+        if console.interactive:
+            console.out.write(prompt)
+            console.out.flush()
+        return console.input.readline()
+
+    def _entry(self) -> str | None:
+        """The next entry; None at the end of input."""
+        from ...lang.bind.statement_dependencies import unfinished
+
+        pending = ""
+        while True:
+            line = self._line(CONTINUATION if pending else PROMPT)
+            if not line:
+                return pending if pending.strip() else None
+            pending += line.rstrip("\r\n")
+            if line.strip() and unfinished(pending) and not pending.lstrip().startswith(")"):
+                pending += "\n"
+            elif pending.strip():
+                return pending
+            else:
+                pending = ""
+
+
+def enable_line_editing(environment: Mapping[str, str]) -> bool:
+    """Give Python's `input` a line editor with a history; False if Python has no readline."""
+    try:
+        import readline
+    except ImportError:
+        return False
+    directory = repl_folder(environment)
+    readline.set_history_length(MOST_HISTORY_LINES)
+    if directory is not None:
+        with suppress(OSError):
+            readline.read_history_file(directory / "lines")
+        atexit.register(_write_history, directory)
+    return True
+
+
+def _write_history(directory: Path) -> None:
+    import readline
+
+    with suppress(OSError):
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        readline.write_history_file(directory / "lines")
+
+
+MOST_HISTORY_LINES = 1_000
+
+
+def run_session(entries: Iterator[str], context: CommandContext) -> Exit:
+    """Handle entries until they end, `)quit`, or (if nobody is typing) the first error; returns the exit code."""
+    while True:
+        try:
+            return _run_until_interrupt(entries, context)
+        except KeyboardInterrupt:
+            if not context.console.interactive:
+                raise
+            context.console.note("interrupted; the session is as it was before")
+
+
+def _run_until_interrupt(entries: Iterator[str], context: CommandContext) -> Exit:
+    """As `run_session`, but an interrupt is raised."""
+    for entry in entries:
+        after, code = handle_entry(entry, context)
+        if after is CommandResult.QUIT:
+            break
+        if code is not Exit.OK and not context.console.interactive:
+            return code
+    return Exit.OK

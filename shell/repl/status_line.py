@@ -21,7 +21,7 @@ from ...lang.support.files import read_text
 from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
 from ..console.standard_streams import Console, write_atomically
-from ..display.estimates import duration, predicted_ns
+from ..display.costs import duration, predicted_ns
 from ..display.values import LIMIT, PIPE_LIMIT, ROWS_CUT, WHOLE_TEXT_LIMIT, DisplayedValue, display
 
 if TYPE_CHECKING:

@@ -37,8 +37,7 @@ from ...lang.tree.expressions import SymbolKind
 from ..display.documentation import LibraryEntry
 from ..searching.results import NameCompletion, Named, library_entries, name_completions, pending_glyph_name
 from ..workspace.exchange import CONTINUATION, statements_of_transcript
-from .commands import COMMANDS, CommandContext
-from .loop import PROMPT
+from .commands import COMMANDS, PROMPT, CommandContext
 from .status_line import PreviewThread, repl_folder
 
 if TYPE_CHECKING:

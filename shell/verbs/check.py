@@ -22,7 +22,7 @@ from ..console import standard_streams
 from ..console.apply_fixes import FixRefused, apply_safe_fixes, difference
 from ..console.process_exit import Exit, UsageError
 from ..console.standard_streams import STANDARD_INPUT, Console, find_files, read_source, reporting, save_text, to_json
-from ..display import estimates
+from ..display import costs
 from ..display.progress import progress_line
 from ..pipeline import Session
 from ..pipeline_types import Checked, Strictness
@@ -173,8 +173,8 @@ def _report(
 
     match "json" if arguments.has("--json") else arguments.value("--format") or "text":
         case "json":
-            names = [entry for checked in programs for entry in estimates.names_json(checked)]
-            functions = [entry for checked in programs for entry in estimates.signatures_json(checked)]
+            names = [entry for checked in programs for entry in costs.names_json(checked)]
+            functions = [entry for checked in programs for entry in costs.signatures_json(checked)]
             report = diagnostics_json(diagnostics, sources, files, milliseconds)
             console.print(to_json({**report, "names": names, "functions": functions}))
         case "sarif":

@@ -16,7 +16,7 @@ from ..cli.outputs import wants_json
 from ..console.process_exit import Exit, UsageError, nearest
 from ..console.standard_streams import Console, print_json
 from ..display import documentation
-from ..display.estimates import gpu_tier, kernel_tier
+from ..display.costs import gpu_tier, kernel_tier
 from ..searching.catalogue import CatalogueEntry
 from ..searching.results import search
 

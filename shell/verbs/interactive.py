@@ -19,8 +19,7 @@ from ..console.process_exit import Exit, NotWritten, UsageError, did_you_mean, r
 from ..console.standard_streams import Console, save_text
 from ..execution.params import Permissions
 from ..repl import status_line
-from ..repl.commands import CommandContext, load_file
-from ..repl.loop import PlainEntryReader, run_session
+from ..repl.commands import CommandContext, PlainEntryReader, load_file, run_session
 from ..repl.status_line import ReplSettings
 
 if TYPE_CHECKING:

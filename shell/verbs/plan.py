@@ -24,7 +24,7 @@ from ..cli.outputs import reject_overwriting_inputs, report_error, wants_json, w
 from ..console import standard_streams
 from ..console.process_exit import Exit, UsageError, nearest
 from ..console.standard_streams import Console, read_source, to_json
-from ..display.estimates import duration
+from ..display.costs import duration
 from ..display.plan_output import PICTURES, picture, plan_lines
 from ..display.progress import planning_progress
 from ..execution.run_request import RunRequest, require_complete

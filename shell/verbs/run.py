@@ -28,7 +28,7 @@ from ..console.standard_streams import (
     require_writable,
     stream_of,
 )
-from ..display import estimates
+from ..display import costs
 from ..display.progress import RunProgress, planning_progress, progress_line
 from ..execution.modules import bind_known_sizes, header_reader
 from ..execution.params import Permissions, param_values_of
@@ -201,13 +201,13 @@ def _recorder(traced: str | None) -> StageTimes:
     """A recorder of stage times; with `--trace` also of each step."""
     if traced is None:
         return StageTimes()
-    from ..display.tracing import TraceRecorder
+    from ..display.analysis import TraceRecorder
 
     return TraceRecorder()
 
 
 def _write_trace(recorder: StageTimes, path: str) -> None:
-    from ..display.tracing import TraceRecorder, write_trace
+    from ..display.analysis import TraceRecorder, write_trace
 
     assert isinstance(recorder, TraceRecorder)
     write_trace(recorder, path)
@@ -464,7 +464,7 @@ def _single_device_row(name: str, profile: Profile, bound: BoundGraph) -> Estima
     from ...backend.devices.phase_cost import missing_operation
     from ...backend.schedule.plan.plan import Device
     from ...backend.schedule.single_device import HOME
-    from ..display.estimates import wall_time
+    from ..display.costs import wall_time
 
     time = wall_time(bound, profile, profile.home)
     if time is None:
@@ -482,7 +482,7 @@ def _planned_row(name: str, core: Core, bound: BoundGraph, profile: Profile, sch
     from ...backend.devices.phase_cost import with_interval
     from ...backend.schedule.plan.plan_text import bound_text, plans_text
     from ...backend.schedule.problem import Status
-    from ..display.estimates import duration
+    from ..display.costs import duration
     from ..execution.scheduling import plan_on
 
     try:
@@ -506,7 +506,7 @@ def _planned_row(name: str, core: Core, bound: BoundGraph, profile: Profile, sch
 
 def estimate_lines(sizes: dict[str, int], rows: list[EstimateRow]) -> list[str]:
     """A line for each profile, with the quickest marked."""
-    from ..display.estimates import duration
+    from ..display.costs import duration
 
     able = [row for row in rows if not row.refused]
     quickest = min((row.ns for row in able), default=0)
@@ -562,7 +562,7 @@ def type_command(arguments: Arguments, console: Console) -> Exit:
 
 
 def _show_json(checked: Checked, arguments: Arguments, console: Console) -> Exit:
-    names, functions = estimates.names_json(checked), estimates.functions_json(checked)
+    names, functions = costs.names_json(checked), costs.functions_json(checked)
     shown: dict[str, Any] = {"type": checked.last, "names": names, "functions": functions, "diagnostics": []}
     if arguments.has("--cost") and checked.core is not None and checked.result is not None:
         from ..display.costs import cost_of_program, costs_of_definitions
@@ -578,7 +578,7 @@ def _costs_json(costs: Mapping[str, tuple[DefinitionCost, ...]]) -> dict[str, An
 
 
 def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
-    lines = estimates.quantity_lines(checked)
+    lines = costs.quantity_lines(checked)
     if checked.last is not None or not lines:
         console.print(checked.last or "nothing")
     if not arguments.has("--cost") or checked.core is None or checked.result is None:
@@ -588,7 +588,7 @@ def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
     from ..display.costs import cost_of_program, costs_of_definitions, definition_lines
 
     computes = bool(checked.core.block.ops or checked.core.inputs)
-    for line in (*estimates.value_lines(checked), *(cost_of_program(checked.core).lines() if computes else ())):
+    for line in (*costs.value_lines(checked), *(cost_of_program(checked.core).lines() if computes else ())):
         console.print(line)
     for line in definition_lines(costs_of_definitions(checked.result)):
         console.print(line)

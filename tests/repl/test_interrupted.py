@@ -12,8 +12,7 @@ import pytest
 from rho.shell.console.process_exit import drop_lost_interrupts, interruptible
 from rho.shell.console.standard_streams import Console
 from rho.shell.pipeline import Session
-from rho.shell.repl.commands import CommandContext
-from rho.shell.repl.loop import PlainEntryReader, run_session
+from rho.shell.repl.commands import CommandContext, PlainEntryReader, run_session
 from rho.shell.repl.status_line import ReplSettings
 from rho.shell.workspace.exchange import CONTINUATION
 from rho.shell.workspace.workspace import Workspace

@@ -10,8 +10,7 @@ import pytest
 
 from rho.shell.console.standard_streams import Console
 from rho.shell.pipeline import Session
-from rho.shell.repl.commands import CommandContext
-from rho.shell.repl.loop import PlainEntryReader, run_session
+from rho.shell.repl.commands import CommandContext, PlainEntryReader, run_session
 from rho.shell.repl.status_line import ReplSettings
 from rho.shell.workspace.entry_program import MOST_UNDO
 from rho.shell.workspace.workspace import Workspace

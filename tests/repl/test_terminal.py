@@ -14,7 +14,7 @@ from prompt_toolkit.output import DummyOutput
 from rho.shell.console.process_exit import Exit
 from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import LoadedProgram
-from rho.shell.repl.loop import run_session
+from rho.shell.repl.commands import run_session
 from rho.shell.repl.status_line import ReplSettings
 from rho.shell.repl.terminal import Terminal
 

@@ -12,7 +12,7 @@ import pytest
 
 from rho.shell.cli.arguments import Arguments
 from rho.shell.console.standard_streams import Console
-from rho.shell.display import estimates
+from rho.shell.display import costs
 from rho.shell.execution import stored_plans
 from rho.shell.pipeline import Session
 from rho.shell.verbs import check
@@ -136,7 +136,7 @@ def test_estimates_by_default_tables_are_marked(
     monkeypatch.setattr(stored_plans, "this_machine", lambda: machine)
     header = rho("run", "src/mean.rho", "--analyze").err.splitlines()[0]
     assert "estimate µs" in header and ("(uncalibrated)" in header) is marked
-    assert estimates.uncalibrated_note() == (" (uncalibrated)" if marked else "")
+    assert costs.uncalibrated_note() == (" (uncalibrated)" if marked else "")
 
 
 def test_analyze_puts_estimates_beside_times(rho: Rho, project: Path) -> None:

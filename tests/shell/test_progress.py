@@ -14,7 +14,7 @@ from rho.backend.schedule.search.strategy import LISTENER, Incumbent
 from rho.lang.syntax.source import Source
 from rho.shell.console.standard_streams import Console
 from rho.shell.display import progress as module
-from rho.shell.display.estimates import waiting_time
+from rho.shell.display.costs import waiting_time
 from rho.shell.display.progress import PhaseProgress, ProgressLine, RunProgress, planning_progress, progress_line, search_text
 from rho.shell.execution.run_request import RunRequest
 from rho.shell.execution.running import Stage

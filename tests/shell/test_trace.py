@@ -10,7 +10,7 @@ import pytest
 
 from rho.backend.schedule.plan.plan import DeviceId
 from rho.backend.vm.run_state import StepTiming
-from rho.shell.display.tracing import TraceRecorder
+from rho.shell.display.analysis import TraceRecorder
 
 from .conftest import Rho
 
@@ -57,7 +57,7 @@ def test_no_trace_of_a_run_that_failed(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_many_executions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rho.shell.display.tracing.MOST_STEPS", 3)
+    monkeypatch.setattr("rho.shell.display.analysis.MOST_STEPS", 3)
     recorder = TraceRecorder()
     observe = recorder.observer
     assert observe is not None and recorder.observer is None
