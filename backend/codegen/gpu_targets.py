@@ -25,9 +25,9 @@ from ..graph.phases import (
     ReadNode,
     Structured,
     ValueId,
+    frame_of,
     kind_of,
 )
-from ..graph.projections import frame_of
 from ..lower.body import KINDS, legalize
 from ..lower.loop_order import LANES
 from ..scalar.function_table import REDUCTIONS

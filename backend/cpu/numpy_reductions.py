@@ -41,8 +41,10 @@ from ..graph.phases import (
     Structured,
     Term,
     ValueId,
+    axis_index,
+    simplify,
+    sizes_of,
 )
-from ..graph.projections import axis_index, simplify, sizes_of
 from ..lower.loop_order import BLOCK, LANES, RUN
 from ..scalar.function_table import REDUCTIONS
 from ..schedule.program_facts.scratch_memory import workspace

@@ -18,8 +18,7 @@ import numpy as np
 
 from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind, neutral_element
-from ..graph.phases import LibraryPhase, ReadNode, ValueId
-from ..graph.projections import frame_of
+from ..graph.phases import LibraryPhase, ReadNode, ValueId, frame_of
 from ..jit import tiering
 from ..jit.compiler import LruCache, MachineCode, address_of, is_installed
 from ..jit.tiering import PIECES_NANOSECONDS

@@ -38,10 +38,10 @@ from ..graph.phases import (
     ReadNode,
     Structured,
     ValueId,
+    is_unread,
     kind_of,
     operand_kind,
 )
-from ..graph.projections import is_unread
 from ..jit import tiering
 from ..jit.compiler import LruCache
 from ..lower.body import Body, Node, legalize, narrow, parts_of

@@ -26,8 +26,24 @@ from ...typechecker.sizes.polynomials import Size, SizeVariable, number as size_
 from ...typechecker.sizes.size import upper_bound
 from ..codegen.gpu_targets import dialect_of, missing
 from ..graph.bind_sizes import BoundGraph
-from ..graph.phases import Branch, Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, SubGraph
-from ..graph.projections import cells_of, frame_of, framed_of, is_unread
+from ..graph.phases import (
+    Branch,
+    Constant,
+    Fold,
+    Input,
+    LibraryPhase,
+    Loop,
+    Map,
+    Output,
+    Phase,
+    Print,
+    Structured,
+    SubGraph,
+    cells_of,
+    frame_of,
+    framed_of,
+    is_unread,
+)
 from ..graph.registry import LIBRARY
 from ..lower.fusion_units import shape_of
 from .cost_functions import Curve, Formula, Ticks, Trace, Undecided, largest, smallest

@@ -23,8 +23,7 @@ from ..codegen.gpu_targets import missing
 from ..cpu.numpy_reductions import sort_keys
 from ..cpu.numpy_scalars import fill_pairs
 from ..cpu.views import DTYPES, FILLS, NumArray, contiguous
-from ..graph.phases import ApplyNode, LibraryPhase, ReadNode
-from ..graph.projections import frame_of, framed_of
+from ..graph.phases import ApplyNode, LibraryPhase, ReadNode, frame_of, framed_of
 from ..library.operation import Attributes
 from ..library.select import check_gather, check_indices, check_update
 from ..loopir.templates import MOST_BINS, GpuScanForm, KeyedReductionForm, gpu_keyed_reduction, gpu_scan

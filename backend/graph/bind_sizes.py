@@ -33,13 +33,14 @@ from .phases import (
     Phase,
     Read,
     ReadNode,
+    Shape,
     SizeNode,
     Structured,
     SubGraph,
     Term,
     ValueId,
+    substitute,
 )
-from .projections import Shape, substitute
 from .registry import signature_of
 from .traverse import axis_sizes, results
 

@@ -29,6 +29,7 @@ from ..scalar.function_table import REDUCTIONS
 from . import traverse
 from .passes.rewriting import LONGEST_WINDOW, BodyBuilder, body_may_fail, has_reduction, is_sliding_window
 from .phases import (
+    IDENTITY,
     Affine,
     ApplyNode,
     Axis,
@@ -48,9 +49,12 @@ from .phases import (
     Structured,
     SubGraph,
     ValueId,
+    affine,
+    axis_index,
+    compose,
     kind_of,
+    may_fill,
 )
-from .projections import IDENTITY, affine, axis_index, compose, may_fill
 
 # ----------------------------------------------------------------------------------------- chains along rows
 

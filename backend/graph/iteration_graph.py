@@ -25,6 +25,7 @@ from .bind_sizes import BoundGraph
 from .passes.pipeline import optimise
 from .passes.rewriting import phase_may_fail
 from .phases import (
+    IDENTITY,
     Affine,
     AffineIndex,
     ApplyNode,
@@ -50,8 +51,9 @@ from .phases import (
     SubGraph,
     Term,
     ValueId,
+    affine,
+    axis_index,
 )
-from .projections import IDENTITY, affine, axis_index
 from .traverse import all_phases, defines, subgraphs
 
 # ----------------------------------------------------------------------------------------------- iterations

@@ -1,21 +1,26 @@
-"""The phase graph: what the core becomes before it is planned.
+"""The phase graph: what the core becomes before it is planned; and projections, through which phases read their operands.
 
-A `Graph` is a finite, flat list of phases over immutable values, in an order that respects data flow and
-effects.  Sizes are symbolic until `bind_sizes.bind` substitutes numbers, for a plan for concrete inputs.
-Most work is `Structured`: an iteration space, reads through projections, a scalar body, reductions, writes.
-The rest are library phases with declared axis signatures, and `Loop`, `Branch` and `Map` with sub-graphs.
+A `Graph` is a finite, flat list of phases over immutable values, in an order that respects data flow and effects.  Sizes are
+symbolic until `bind_sizes.bind` substitutes numbers, for a plan for concrete inputs. Most work is `Structured`: an iteration
+space, reads through projections, a scalar body, reductions, writes. The rest are library phases with declared axis signatures,
+and `Loop`, `Branch` and `Map` with sub-graphs.
 
-Note [Projections].  A projection maps a point of the iteration space to a point of the operand through a chain
-of stages, each an affine map into an index box (`Affine`) or a row-major reinterpretation of a box as another of
-equal size (`Reshaped`; the floor-division and remainder of phases.md in one exact step).  Adjacent affine stages
-compose by multiplying out, adjacent reshapes by dropping the middle, so view folding is mechanical, and the box
-an operand shard needs is computed stage by stage.
+Note [Projections].  A projection maps a point of the iteration space to a point of the operand through a chain of stages, each
+an affine map into an index box (`Affine`) or a row-major reinterpretation of a box as another of equal size (`Reshaped`; the
+floor-division and remainder of phases.md in one exact step).  Composition is concatenation followed by simplification, and the
+box that an operand shard needs is computed stage by stage.  Simplification keeps these normal forms where sizes allow it to be
+seen:
+
+  * no two adjacent affine stages unless the first may fill, no two adjacent reshapes, no stage that changes nothing;
+  * terms of an index are sorted by axis, one a term, no zero coefficient;
+  * `fills` only where an index may leave the box;
+  * a reshape that only adds or drops axes of length 1 is affine, and so is one of axes whose indices are known numbers.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import Enum
 from typing import Final, NewType, TypeAlias
 
@@ -23,7 +28,8 @@ from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...typechecker.core.operations import CoreGuard, CoreInput, CoreParam, Indexing, Payload
 from ...typechecker.elements import ArrayType, Kind
-from ...typechecker.sizes.polynomials import Size, SizeVariable
+from ...typechecker.sizes.polynomials import ONE, ZERO, AtomKind, NonlinearAtom, Size, SizeVariable, number, product
+from ...typechecker.sizes.size import upper_bound
 
 ValueId = NewType("ValueId", int)
 PhaseId = NewType("PhaseId", int)
@@ -439,3 +445,427 @@ class Graph:
     roots: frozenset[ValueId] = frozenset()
     rewritten: tuple[Rewritten, ...] = ()
     decisions: tuple[Decision, ...] = ()
+
+
+# ---------------------------------------------------------------------------------------------------- projections
+
+IDENTITY: Final = Projection(())
+LONGEST_CHAIN: Final = 6
+"""Stages of a projection up to which passes compose reads with views."""
+
+Shape: TypeAlias = tuple[Size, ...]
+Box: TypeAlias = tuple[tuple[int, int], ...]
+
+
+def axis_index(axis: int) -> AffineIndex:
+    """The coordinate of one axis."""
+    return AffineIndex((Term(axis, 1),), ZERO)
+
+
+def constant_index(value: Size) -> AffineIndex:
+    return AffineIndex((), value)
+
+
+def affine(space: Shape, indices: Sequence[AffineIndex], shape: Shape, *, fills: bool = False) -> Projection:
+    """The simplified one-stage projection from `space` into the box `shape`."""
+    return simplify(space, (Affine(tuple(indices), shape, fills),))
+
+
+def compose(space: Shape, first: Projection, second: Projection) -> Projection:
+    """From `space` through `first` into the space of `second`, then through it."""
+    return simplify(space, first.stages + second.stages)
+
+
+def simplify(space: Shape, stages: Sequence[Stage]) -> Projection:
+    """The chain in normal form; `space` is the iteration space it starts from."""
+    done: list[Stage] = []
+    boxes: list[Shape] = [space]  # boxes[i] is what done[i] starts from
+    pending = list(reversed(stages))
+    while pending:
+        stage = _local(boxes[-1], pending.pop())
+        if stage is None:
+            continue
+        last = done[-1] if done else None
+        if isinstance(stage, Affine) and isinstance(last, Affine) and not last.fills:
+            done.pop()
+            boxes.pop()
+            pending.append(_multiply(last, stage))
+        elif isinstance(stage, Reshaped) and isinstance(last, Reshaped):
+            done.pop()
+            boxes.pop()
+            pending.append(Reshaped(last.source, stage.target))
+        elif isinstance(stage, Reshaped) and isinstance(last, Affine) and not last.fills and (one := _known_digits(last, stage)):
+            done.pop()
+            boxes.pop()
+            pending.append(one)
+        else:
+            done.append(stage)
+            boxes.append(target_of(stage))
+    return Projection(tuple(done))
+
+
+def target_of(stage: Stage) -> Shape:
+    return stage.shape if isinstance(stage, Affine) else stage.target
+
+
+def target(space: Shape, projection: Projection) -> Shape:
+    """The box a projection ends in: the operand's shape."""
+    return target_of(projection.stages[-1]) if projection.stages else space
+
+
+def may_fill(projection: Projection) -> bool:
+    return any(isinstance(s, Affine) and s.fills for s in projection.stages)
+
+
+def is_identity(space: Shape, projection: Projection, shape: Shape) -> bool:
+    """Does every point read the operand's element at the same index, of an operand whose shape is the space?"""
+    return not projection.stages and space == shape
+
+
+def substitute(projection: Projection, space: Shape, known: Callable[[Size], Size]) -> Projection:
+    """The projection with each size replaced by `known(size)`, simplified again (`space` is already replaced)."""
+    stages: list[Stage] = []
+    for stage in projection.stages:
+        match stage:
+            case Affine():
+                indices = tuple(AffineIndex(i.terms, known(i.constant)) for i in stage.indices)
+                stages.append(Affine(indices, tuple(map(known, stage.shape)), stage.fills))
+            case Reshaped():
+                stages.append(Reshaped(tuple(map(known, stage.source)), tuple(map(known, stage.target))))
+    return simplify(space, stages)
+
+
+# ------------------------------------------------------------------------------------ simplification
+
+
+def _local(space: Shape, stage: Stage) -> Stage | None:
+    """One stage in its simplest form; None if it changes nothing."""
+    if isinstance(stage, Reshaped):
+        if stage.source == stage.target:
+            return None
+        unit = _unit_reshape(stage)
+        if unit is None:
+            return stage
+        stage = unit
+    if stage.fills and in_bounds(space, stage):
+        stage = Affine(stage.indices, stage.shape)
+    if not stage.fills and stage.shape == space and all(i == axis_index(a) for a, i in enumerate(stage.indices)):
+        return None
+    return stage
+
+
+def _unit_reshape(stage: Reshaped) -> Affine | None:
+    """A reshape between boxes that differ in axes of length 1 only."""
+    source = [a for a, size in enumerate(stage.source) if size != ONE]
+    if [stage.source[a] for a in source] != [size for size in stage.target if size != ONE]:
+        return None
+    axes = iter(source)
+    return Affine(tuple(constant_index(ZERO) if size == ONE else axis_index(next(axes)) for size in stage.target), stage.target)
+
+
+def _known_digits(first: Affine, second: Reshaped) -> Affine | None:
+    """`second` after `first` as one affine stage, where the indices into every axis that the reshape splits or merges are
+    constants; None otherwise."""
+    source, target = second.source, second.target
+    indices: list[AffineIndex] = []
+    here = there = 0
+    while here < len(source) and there < len(target):
+        if source[here] == target[there]:
+            indices.append(first.indices[here])
+            here, there = here + 1, there + 1
+            continue
+        start, end, flat, points, target_points = here, there, 0, 1, 1
+        while points != target_points or start == here or end == there:
+            is_source = start == here or (points < target_points and end > there)
+            if (start if is_source else end) >= len(source if is_source else target):
+                return None
+            length = (source[start] if is_source else target[end]).constant
+            if not length:
+                return None
+            if is_source:
+                at = first.indices[start].constant.constant
+                if first.indices[start].terms or at is None:
+                    return None
+                flat, points, start = flat * int(length) + int(at), points * int(length), start + 1
+            else:
+                target_points, end = target_points * int(length), end + 1
+        for size in target[there:end]:
+            target_points //= int(size.constant or 1)
+            indices.append(constant_index(number(flat // target_points)))
+            flat %= target_points
+        here, there = start, end
+    if any(size != ONE for size in (*source[here:], *target[there:])):
+        return None
+    return Affine((*indices, *(constant_index(ZERO) for _ in target[there:])), target)
+
+
+def _multiply(first: Affine, second: Affine) -> Affine:
+    indices: list[AffineIndex] = []
+    for index in second.indices:
+        if len(index.terms) == 1 and index.terms[0].coefficient == 1 and index.constant == ZERO:
+            indices.append(first.indices[index.terms[0].axis])
+            continue
+        coefficients: dict[int, int] = {}
+        constant = index.constant
+        for term in index.terms:
+            inner = first.indices[term.axis]
+            constant = constant + inner.constant * term.coefficient
+            for t in inner.terms:
+                coefficients[t.axis] = coefficients.get(t.axis, 0) + t.coefficient * term.coefficient
+        indices.append(AffineIndex(tuple(Term(a, c) for a, c in sorted(coefficients.items()) if c), constant))
+    return Affine(tuple(indices), second.shape, second.fills)
+
+
+# -------------------------------------------------------------------------------------------- bounds
+
+
+def in_bounds(space: Shape, stage: Affine) -> bool:
+    """Is every index provably in the box for every point of the axes that it mentions (vacuously when one of these is empty)?
+
+    Axes that an index does not mention do not count, even if they are empty: a pass may move the phase into a map over them."""
+    inhabited = [when_inhabited(s) for s in space]
+    return all(
+        any(space[term.axis] == ZERO for term in index.terms) or _index_in_bounds(inhabited, index, size)
+        for index, size in zip(stage.indices, stage.shape, strict=True)
+    )
+
+
+def leaves_bounds(space: Sequence[int], stage: Affine) -> bool:
+    """Does some index surely leave the box at some point?  Indices and extents that are not numbers are skipped."""
+    for index, size in zip(stage.indices, stage.shape, strict=True):
+        if index.constant.constant is None or size.constant is None or any(space[term.axis] == 0 for term in index.terms):
+            continue
+        low, high = _interval([(0, n) for n in space], index)
+        if low < 0 or high >= size.constant:
+            return True
+    return False
+
+
+def _index_in_bounds(space: Sequence[Size], index: AffineIndex, extent: Size) -> bool:
+    low, high = index.constant, index.constant
+    for term in index.terms:
+        reach = (space[term.axis] - 1) * term.coefficient
+        if term.coefficient > 0:
+            high = high + reach
+        else:
+            low = low + reach
+    return not_negative(low) and not_negative(extent - 1 - high)
+
+
+def not_negative(size: Size) -> bool:
+    low = size.bounds()[0]
+    return low is not None and low >= 0
+
+
+def when_inhabited(size: Size) -> Size:
+    """The size, knowing that it is at least 1: `0⌈x` is x."""
+    if len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1:
+        atom, power = size.terms[0][0][0]
+        if power == 1 and isinstance(atom, NonlinearAtom) and atom.kind is AtomKind.MAXIMUM:
+            rest = [a for a in atom.args if a != ZERO]
+            if len(rest) == 1 and len(atom.args) == 2:
+                return rest[0]
+    return size
+
+
+# --------------------------------------------------------------------------------------------- boxes
+
+
+def box_needed(space: Sequence[int], projection: Projection, box: Box) -> Box:
+    """The bounding box of the operand that the points of `box` read, as (start, stop) pairs, an axis each.
+
+    All sizes are numbers; empty boxes give empty boxes.  For a window `x[i+j]` with i in 0…4 and j in 0…1 it is ((0, 6),)."""
+    current: Box = box
+    for stage in projection.stages:
+        empty = any(stop <= start for start, stop in current)
+        shape = tuple(_number(s) for s in target_of(stage))
+        if empty:
+            current = tuple((0, 0) for _ in shape) if shape else ()
+            continue
+        match stage:
+            case Affine():
+                intervals = []
+                for index, extent in zip(stage.indices, shape, strict=True):
+                    low, high = _interval(current, index)
+                    start = min(max(low, 0), extent)
+                    intervals.append((start, max(start, min(high + 1, extent))))
+                current = tuple(intervals)
+            case Reshaped():
+                source = tuple(_number(s) for s in stage.source)
+                current = _reshaped_box(source, shape, current)
+    return current
+
+
+def _interval(box: Sequence[tuple[int, int]], index: AffineIndex) -> tuple[int, int]:
+    low = high = _number(index.constant)
+    for term in index.terms:
+        start, stop = box[term.axis]
+        ends = (start * term.coefficient, (stop - 1) * term.coefficient)
+        low, high = low + min(ends), high + max(ends)
+    return low, high
+
+
+def _reshaped_box(source: Sequence[int], target: Sequence[int], box: Box) -> Box:
+    first = last = 0
+    for size, (start, stop) in zip(source, box, strict=True):
+        first, last = first * size + start, last * size + stop - 1
+    low: list[int] = []
+    high: list[int] = []
+    for size in reversed(target):
+        low.append(first % size)
+        high.append(last % size)
+        first, last = first // size, last // size
+    result: list[tuple[int, int]] = []
+    is_full = False
+    for size, start, stop in zip(target, reversed(low), reversed(high), strict=True):
+        result.append((0, size) if is_full else (start, stop + 1))
+        is_full = is_full or start != stop
+    return tuple(result)
+
+
+def _number(size: Size) -> int:
+    value = size.constant
+    if value is None:
+        raise ValueError(f"size {size} is not known")
+    return value
+
+
+def equal_products(left: Shape, right: Shape) -> bool:
+    """Have two boxes evidently the same number of points?"""
+    return product(left) == product(right)
+
+
+def sizes_of(numbers: Sequence[int]) -> Shape:
+    return tuple(number(n) for n in numbers)
+
+
+# ---------------------------------------------------------------------------------------------------- sums of products
+#
+# Products with a vector, and of small matrices, as structured phases: sums of products in the order of sums.
+
+_SPAN: Final = Span("", 0, 0)
+BLAS_CROSSOVER: Final = 64
+"""Multiplications up to which calling BLAS takes longer than doing them."""
+
+
+def uses_ordered_sums(rows: int, shared: int, columns: int) -> bool:
+    """Does a product of matrices of these sizes add in the order of sums?  Larger ones, and those of a frame of matrices, go to
+    BLAS."""
+    return 1 in (rows, columns) or rows * shared * columns <= BLAS_CROSSOVER
+
+
+def sum_of_products(
+    kind: Kind, left: Shape, right: Shape, depth: int, values: tuple[ValueId, ValueId, ValueId]
+) -> Structured:
+    """The phase for operands of these shapes, both with a frame of `depth` axes: left's last axis by right's first."""
+    frame, rows, columns = left[:depth], left[depth:-1], right[depth + 1 :]
+    sizes = (*frame, *rows, *columns)
+    axes = (*(Axis(size, AxisKind.PARALLEL) for size in sizes), Axis(left[-1], AxisKind.REDUCE))
+    before, last = range(depth), len(sizes)
+    reads = (
+        _read(values[0], left, [*before, *range(depth, depth + len(rows)), last]),
+        _read(values[1], right, [*before, last, *range(depth + len(rows), last)]),
+    )
+    body = (ReadNode(0, kind), ReadNode(1, kind), ApplyNode("mul", (0, 1), kind))
+    return Structured(PhaseId(-1), _SPAN, axes, reads, body, (PhaseResult(values[2], 2, "add"),))
+
+
+def _read(value: ValueId, shape: Shape, axes: Sequence[int]) -> Read:
+    """Along these axes of the space."""
+    indices = tuple([AffineIndex((Term(axis, 1),), ZERO) for axis in axes])
+    return Read(value, Projection((Affine(indices, shape),)))
+
+
+# ---------------------------------------------------------------------------------- cells of library phases
+#
+# A library phase as the rules of the registry see it: its frame, its cells, and its whole operands (phases.py, Note [Frames]).
+
+Types: TypeAlias = Mapping[ValueId, ArrayType]
+
+
+def frame_of(phase: LibraryPhase) -> int:
+    value = phase.attributes.get("frame", 0)
+    assert isinstance(value, int)
+    return value
+
+
+def framed_of(phase: LibraryPhase) -> tuple[bool, ...]:
+    value = phase.attributes.get("framed")
+    return value if isinstance(value, tuple) else (False,) * len(phase.args)
+
+
+def is_unread(phase: Phase) -> bool:
+    """Is no item of the result read (a grade whose gather became a sort)?  Then the phase is not run."""
+    return isinstance(phase, LibraryPhase) and needed_positions(phase) == (0, 0)
+
+
+def needed_positions(phase: LibraryPhase) -> tuple[int, int] | None:
+    """The range (start, stop) that readers use of the axis that a grade or a sort orders; None: all
+    (`passes.algebraic_rules`)."""
+    limits = phase.attributes.get("needed")
+    return limits if isinstance(limits, tuple) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The shapes of a library phase's cells: operands and results without the frame."""
+
+    args: tuple[Shape, ...]
+    results: tuple[Shape, ...]
+    attributes: Mapping[str, object]
+
+    @property
+    def axis(self) -> int:
+        value = self.attributes["axis"]
+        assert isinstance(value, int)
+        return value
+
+
+def cells_of(phase: LibraryPhase, types: Types) -> Cells:
+    frame = frame_of(phase)
+    args = tuple(types[a].shape[frame if carries else 0 :] for a, carries in zip(phase.args, framed_of(phase), strict=True))
+    return Cells(args, tuple(types[r].shape[frame:] for r in phase.results), phase.attributes)
+
+
+class Operands:
+    """A library phase as its rule sees it: whole operands and results, and the cells of a framed op."""
+
+    def __init__(self, phase: LibraryPhase, types: Types) -> None:
+        self.phase = phase
+        self.args = [types[a] for a in phase.args]
+        self.results = [types[r] for r in phase.results]
+        self.cells: Cells = cells_of(phase, types)
+        rank = frame_of(phase)
+        self.frame = product(upper_bound(s) for s in self.results[0].shape[:rank]) if rank else ONE
+        self.framed = rank > 0
+        self.flags = framed_of(phase)
+
+    def items(self, which: int) -> Size:
+        return product(upper_bound(s) for s in self.args[which].shape)
+
+    def size(self, which: int) -> int:
+        """Bytes of an item of an operand."""
+        return self.args[which].element.kind.bytes
+
+    def kind(self, which: int) -> Kind:
+        return self.args[which].element.kind
+
+    def result_items(self) -> Size:
+        """Items of the first result."""
+        return product(upper_bound(s) for s in self.results[0].shape)
+
+    def result_bytes(self) -> Size:
+        return self.result_items() * self.results[0].element.kind.bytes
+
+    def attribute(self, name: str) -> object:
+        return self.phase.attributes.get(name)
+
+    def function(self) -> str:
+        function = self.attribute("function")
+        assert isinstance(function, str)
+        return function
+
+    def axis(self) -> int:
+        axis = self.attribute("axis")
+        assert isinstance(axis, int)
+        return axis

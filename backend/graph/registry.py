@@ -16,8 +16,7 @@ from ...typechecker.elements import FUNCTIONS
 from ...typechecker.sizes.polynomials import ONE, ZERO, Size, product
 from ...typechecker.sizes.size import upper_bound
 from . import scratch, scratch as scratch_linear
-from .phases import AxisSignature, LibraryPhase
-from .projections import Cells, Operands, Types, cells_of, frame_of, framed_of
+from .phases import AxisSignature, Cells, LibraryPhase, Operands, Types, cells_of, frame_of, framed_of
 
 Signature: TypeAlias = tuple[AxisSignature, ...]
 Work: TypeAlias = dict[str, Size]

@@ -18,7 +18,7 @@ from ...typechecker.elements import FUNCTIONS, SUMMED, Kind, ResultKind
 from ...typechecker.sizes.polynomials import ONE, ZERO, Size, number, product
 from ...typechecker.sizes.size import maximum, minimum, upper_bound
 from ..scalar.function_table import REDUCTIONS
-from .projections import BLAS_CROSSOVER, Cells, Operands, uses_ordered_sums
+from .phases import BLAS_CROSSOVER, Cells, Operands, uses_ordered_sums
 
 # ---------------------------------------------------------------------------------------------------- scratch
 

@@ -27,6 +27,7 @@ from .phases import (
     Axis,
     AxisKind,
     AxisNode,
+    Box,
     ConstantNode,
     Node,
     PhaseId,
@@ -39,8 +40,10 @@ from .phases import (
     Structured,
     Term,
     ValueId,
+    box_needed,
+    simplify,
+    sizes_of,
 )
-from .projections import Box, box_needed, simplify, sizes_of
 
 
 def box_view(

@@ -31,14 +31,16 @@ from .phases import (
     LibraryPhase,
     Loop,
     Map,
+    Operands,
     Output,
     Phase,
     Print,
     Structured,
     SubGraph,
     ValueId,
+    cells_of,
+    frame_of,
 )
-from .projections import Operands, cells_of, frame_of
 from .registry import LIBRARY
 
 # ---------------------------------------------------------------------------------------------------- costs

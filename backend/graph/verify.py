@@ -40,12 +40,15 @@ from .phases import (
     Projection,
     ReadNode,
     Reshaped,
+    Shape,
     SizeNode,
     Structured,
     SubGraph,
     ValueId,
+    framed_of,
+    leaves_bounds,
+    target_of,
 )
-from .projections import Shape, framed_of, leaves_bounds, target_of
 from .registry import LIBRARY, signature_of
 
 

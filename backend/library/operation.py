@@ -19,8 +19,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind, integer_range
 from ...typechecker.sizes.polynomials import Size
 from ..cpu.views import DTYPES, NumArray
-from ..graph.phases import LibraryPhase
-from ..graph.projections import frame_of, framed_of, is_unread
+from ..graph.phases import LibraryPhase, frame_of, framed_of, is_unread
 from ..vm.run_state import CheckFailed, Types, reshaped, trim
 
 if TYPE_CHECKING:

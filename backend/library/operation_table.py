@@ -11,8 +11,7 @@ import numpy as np
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size
 from ..cpu.views import DTYPES, NumArray
-from ..graph.phases import LibraryPhase, ValueId
-from ..graph.projections import is_unread
+from ..graph.phases import LibraryPhase, ValueId, is_unread
 from ..loopir.ir import Call, LoopProgram
 from ..vm.run_state import Backend, CheckFailed, Kernel, Types
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization

@@ -6,7 +6,7 @@ product depend on its shape and items only, not on threads, cores, load, or the 
 - Tasks depend on the shape alone: ranges of rows (or columns) that start at multiples of `GRAIN`.
 - BLAS has special kernels for small products, one for each pair of layouts: such operands are copied into rows first.
 - Products with a vector are sums of products in the order of sums (below).  So are products of small matrices, except in a batch
-  (`graph.projections`), where BLAS is called for each.
+  (`graph.phases`), where BLAS is called for each.
 - A matrix times its own transpose is symmetric, so a half is computed, in tiles, and copied.
 
 Each product of a batch has the bits that it has alone; a task is then the same part of several products.
@@ -34,8 +34,7 @@ from ..cpu.kernels import Run
 from ..cpu.parallel_for import SHARED_NANOSECONDS, ArgumentBlock, BufferRef, TaskLaunch, parallel_for
 from ..cpu.phases import compile_structured
 from ..cpu.views import DTYPES, NumArray, common_stride, model_array, start_of
-from ..graph.phases import LibraryPhase, ValueId
-from ..graph.projections import frame_of, framed_of, sizes_of, sum_of_products, uses_ordered_sums
+from ..graph.phases import LibraryPhase, ValueId, frame_of, framed_of, sizes_of, sum_of_products, uses_ordered_sums
 from ..graph.scratch import MIN_BLAS_SIDE
 from ..jit import tiering
 from ..jit.compiler import LruCache

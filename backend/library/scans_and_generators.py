@@ -14,8 +14,7 @@ from ..cpu.numpy_scalars import implementation, quotient_before_floor
 from ..cpu.parallel_for import BufferRef
 from ..cpu.templates import fill, reduce_by_key, scan_lines, scan_plan
 from ..cpu.views import DTYPES, NumArray, start_of
-from ..graph.phases import LibraryPhase
-from ..graph.projections import frame_of
+from ..graph.phases import LibraryPhase, frame_of
 from ..graph.scratch import BIN_BLOCK, CHUNK
 from ..io.cells import date_in, number_in, time_in
 from ..jit.compiler import address_of, is_installed

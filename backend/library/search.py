@@ -34,8 +34,8 @@ from ..graph.phases import (
     Structured,
     Term,
     ValueId,
+    frame_of,
 )
-from ..graph.projections import frame_of
 from ..graph.scratch import QUERIES
 from ..jit.tiering import PIECES_NANOSECONDS, pieces
 from ..vm.run_state import Types, pooled_empty, reshaped

@@ -21,7 +21,7 @@ from ...typechecker.elements import Kind
 from ..cpu.numpy_reductions import order_columns
 from ..cpu.parallel_for import ArgumentBlock, TaskLaunch, may_launch, parallel_for
 from ..cpu.views import DTYPES, NumArray
-from ..graph.projections import needed_positions
+from ..graph.phases import needed_positions
 from ..graph.scratch import SORT_BLOCK
 from ..jit import tiering
 from ..jit.compiler import LruCache, MachineCode, address_of, vector_bytes

@@ -14,8 +14,19 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable, number
 from ..graph import traverse
 from ..graph.bind_sizes import IndexSteps, KnownValues
-from ..graph.phases import Affine, LibraryPhase, Projection, Read, ReadNode, SizeNode, Structured, ValueId
-from ..graph.projections import is_unread, sum_of_products, uses_ordered_sums
+from ..graph.phases import (
+    Affine,
+    LibraryPhase,
+    Projection,
+    Read,
+    ReadNode,
+    SizeNode,
+    Structured,
+    ValueId,
+    is_unread,
+    sum_of_products,
+    uses_ordered_sums,
+)
 from ..loopir.ir import MOST_VALUES, ZERO, Box, Call, Fail, Index, LoopKind, at, plus, times
 from ..scalar.function_table import REDUCTIONS
 from .phase import copy, lower_structured

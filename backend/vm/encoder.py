@@ -16,8 +16,7 @@ from ...typechecker.sizes.polynomials import Size, SizeVariable, variable
 from ..cpu.backend import CpuBackend
 from ..cpu.views import DTYPES, NumArray, start_of
 from ..graph import traverse
-from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, ValueId
-from ..graph.projections import is_unread
+from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, ValueId, is_unread
 from .bytecode import (
     HEADER_WORDS,
     INPUT_WORDS,

@@ -34,8 +34,9 @@ from rho.backend.graph.phases import (
     Structured,
     SubGraph,
     ValueId,
+    frame_of,
+    framed_of,
 )
-from rho.backend.graph.projections import frame_of, framed_of
 from rho.backend.reference import reductions
 from rho.backend.reference.arrays import assemble, at, build, cells, inside, offset, positions, stack
 from rho.backend.reference.interpreter import compute

@@ -9,9 +9,14 @@ import pytest
 from share import seeds
 
 from rho.backend.graph.passes.usage import at_most_once, major_cells_read, multiplicity
-from rho.backend.graph.phases import Affine, AffineIndex, Projection, Reshaped, Stage, Term
-from rho.backend.graph.projections import (
+from rho.backend.graph.phases import (
+    Affine,
+    AffineIndex,
+    Projection,
+    Reshaped,
     Shape,
+    Stage,
+    Term,
     affine,
     axis_index,
     box_needed,

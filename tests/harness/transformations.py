@@ -24,6 +24,7 @@ from rho.backend.graph.iteration_graph import (
 from rho.backend.graph.phases import (
     AxisKind,
     AxisNode,
+    Box,
     Graph,
     Input,
     Loop,
@@ -32,8 +33,8 @@ from rho.backend.graph.phases import (
     PhaseId,
     Structured,
     ValueId,
+    box_needed,
 )
-from rho.backend.graph.projections import Box, box_needed
 from rho.backend.graph.shard_of_phase import box_view, restrict
 from rho.typechecker.elements import ArrayType, Element, Kind
 from rho.typechecker.sizes.polynomials import number

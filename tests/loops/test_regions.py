@@ -9,7 +9,7 @@ import pytest
 
 import rho
 from rho.backend.cpu import regions, regions as pointwise, regions as ranges
-from rho.backend.graph.projections import is_unread
+from rho.backend.graph.phases import is_unread
 from rho.backend.jit import tiering
 from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir.verifier import verify

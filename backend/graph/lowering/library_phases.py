@@ -14,8 +14,7 @@ from ....lang.syntax.source import Span
 from ....typechecker.core import operations as c
 from ....typechecker.elements import ArrayType
 from ....typechecker.sizes.polynomials import SizeVariable, number
-from ..phases import Affine, ValueId
-from ..projections import affine, axis_index, constant_index, simplify
+from ..phases import Affine, ValueId, affine, axis_index, constant_index, simplify
 from ..registry import LIBRARY
 from . import structured
 from .state import CarriedValue, FrameAxes, LoweringState, op_may_fail

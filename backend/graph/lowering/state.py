@@ -32,10 +32,13 @@ from ..phases import (
     Projection,
     Read,
     ReadNode,
+    Shape,
     Structured,
     ValueId,
+    affine,
+    axis_index,
+    simplify,
 )
-from ..projections import Shape, affine, axis_index, simplify
 from ..registry import LIBRARY, signature_of
 
 # ---------------------------------------------------------------------------------------------------- blocks

@@ -22,12 +22,17 @@ from ..phases import (
     Read,
     ReadNode,
     Reshaped,
+    Shape,
     SizeNode,
     Stage,
     Term,
     ValueId as GraphValueId,
+    axis_index,
+    constant_index,
+    equal_products,
+    not_negative,
+    simplify,
 )
-from ..projections import Shape, axis_index, constant_index, equal_products, not_negative, simplify
 from .state import AxisIndices, CarriedValue, FrameAxes, LoweringState, PointGather
 
 # ---------------------------------------------------------------------------------------------------- elementwise

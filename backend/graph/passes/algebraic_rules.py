@@ -17,6 +17,7 @@ from ....typechecker.elements import ArrayType, Element, Kind
 from ....typechecker.sizes.polynomials import number
 from ..bind_sizes import KnownValues
 from ..phases import (
+    IDENTITY,
     Affine,
     ApplyNode,
     Axis,
@@ -31,8 +32,14 @@ from ..phases import (
     SizeNode,
     Structured,
     ValueId,
+    affine,
+    axis_index,
+    constant_index,
+    frame_of,
+    may_fill,
+    needed_positions,
+    sum_of_products,
 )
-from ..projections import IDENTITY, affine, axis_index, constant_index, frame_of, may_fill, needed_positions, sum_of_products
 from ..traverse import all_phases, axis_sizes
 from .rewriting import PatternMatch, Rewrite, RewriteScope, has_reduction, is_view
 

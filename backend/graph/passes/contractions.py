@@ -36,8 +36,10 @@ from ..phases import (
     Structured,
     SubGraph,
     ValueId,
+    affine,
+    axis_index,
+    frame_of,
 )
-from ..projections import affine, axis_index, frame_of
 from ..registry import signature_of
 from ..symbolic_costs import cost_of
 from ..traverse import all_phases, operands, results, subgraphs, with_subgraphs

@@ -22,6 +22,7 @@ from ....typechecker.sizes.polynomials import Size, number
 from ....typechecker.values.constant_folding import as_payload, fold
 from ..bind_sizes import KnownValues
 from ..phases import (
+    LONGEST_CHAIN,
     Affine,
     ApplyNode,
     Axis,
@@ -37,23 +38,20 @@ from ..phases import (
     Projection,
     Read,
     ReadNode,
+    Shape,
     SizeNode,
     Structured,
     SubGraph,
     ValueId,
-    kind_of,
-    payload_key,
-)
-from ..projections import (
-    LONGEST_CHAIN,
-    Shape,
     affine,
     axis_index,
     compose,
     constant_index,
     in_bounds,
     is_identity,
+    kind_of,
     may_fill,
+    payload_key,
     simplify,
 )
 from ..traverse import all_phases, axis_sizes, operands, rename_operands, with_subgraphs

@@ -25,6 +25,8 @@ from ....typechecker.sizes.polynomials import SizeVariable
 from ....typechecker.usage.check_moves import times
 from ...scalar.function_table import LIGHT
 from ..phases import (
+    IDENTITY,
+    LONGEST_CHAIN,
     Affine,
     AffineIndex,
     ApplyNode,
@@ -44,8 +46,10 @@ from ..phases import (
     Structured,
     SubGraph,
     ValueId,
+    compose,
+    is_identity,
+    may_fill,
 )
-from ..projections import IDENTITY, LONGEST_CHAIN, compose, is_identity, may_fill
 from ..traverse import all_phases, axis_sizes, defines, mentions, operands, results, sizes, subgraphs, with_subgraphs
 from .folding import constant_size
 from .rewriting import BodyBuilder, body_may_fail, has_reduction, is_view

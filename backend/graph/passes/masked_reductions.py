@@ -39,9 +39,11 @@ from ..phases import (
     Structured,
     SubGraph,
     ValueId,
+    affine,
+    axis_index,
+    frame_of,
     kind_of,
 )
-from ..projections import affine, axis_index, frame_of
 from ..traverse import all_phases, axis_sizes, results, sizes, subgraphs, uses, with_subgraphs
 from .folding import fold_views
 from .fusion import fuse, join_siblings

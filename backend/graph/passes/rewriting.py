@@ -39,13 +39,20 @@ from ..phases import (
     ReadNode,
     Reshaped,
     Rewritten,
+    Shape,
     Stage,
     Structured,
     SubGraph,
     Term,
     ValueId,
+    affine,
+    axis_index,
+    compose,
+    constant_index,
+    frame_of,
+    framed_of,
+    simplify,
 )
-from ..projections import Shape, affine, axis_index, compose, constant_index, frame_of, framed_of, simplify
 from ..registry import may_fail, signature_of
 from ..traverse import all_phases, axis_sizes, operands, results, subgraphs, with_subgraphs
 

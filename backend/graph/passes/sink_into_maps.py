@@ -33,13 +33,17 @@ from ..phases import (
     Read,
     ReadNode,
     Reshaped,
+    Shape,
     Stage,
     Structured,
     SubGraph,
     Term,
     ValueId,
+    affine,
+    axis_index,
+    may_fill,
+    simplify,
 )
-from ..projections import Shape, affine, axis_index, may_fill, simplify
 from ..traverse import all_phases, axis_sizes, operands, results, subgraphs, uses, with_subgraphs
 from .fusion import Fusion, FusionCluster
 from .rewriting import BodyBuilder, body_may_fail, has_reduction

@@ -38,9 +38,12 @@ from ..phases import (
     Structured,
     SubGraph,
     ValueId,
+    affine,
+    axis_index,
+    compose,
+    constant_index,
     kind_of,
 )
-from ..projections import affine, axis_index, compose, constant_index
 from ..registry import signature_of
 from ..traverse import all_phases, axis_sizes, operands, subgraphs, with_subgraphs
 from .fusion import MOST_NODES

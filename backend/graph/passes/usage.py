@@ -35,11 +35,15 @@ from ..phases import (
     PhaseId,
     Print,
     Projection,
+    Shape,
     Structured,
     SubGraph,
     ValueId,
+    cells_of,
+    frame_of,
+    framed_of,
+    target_of,
 )
-from ..projections import Shape, cells_of, frame_of, framed_of, target_of
 from ..traverse import all_phases, axis_sizes, defines, operands, results, sizes, subgraphs
 from .rewriting import phase_may_fail
 

@@ -35,8 +35,8 @@ from ...graph.phases import (
     ReadNode,
     Structured,
     ValueId,
+    is_unread,
 )
-from ...graph.projections import is_unread
 from ...graph.symbolic_costs import Types, cost_of, reduced_axes
 from ..problem import QueueKind, Status
 from .plan import (

@@ -25,6 +25,7 @@ from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph, KnownValues
 from ...graph.fusion_groups import merge_elementwise_loop
 from ...graph.phases import (
+    IDENTITY,
     AxisKind,
     Branch,
     Constant,
@@ -41,8 +42,9 @@ from ...graph.phases import (
     Read,
     Structured,
     ValueId,
+    box_needed,
+    frame_of,
 )
-from ...graph.projections import IDENTITY, box_needed, frame_of
 from ...graph.symbolic_costs import Types, reduced_axes
 from ...scalar.function_table import REDUCTIONS
 from ..plan.plan import (

@@ -32,9 +32,9 @@ from ...graph.phases import (
     Reshaped,
     Structured,
     ValueId,
+    frame_of,
     kind_of,
 )
-from ...graph.projections import frame_of
 from ...graph.scratch import right_fold
 from ...graph.symbolic_costs import cost_of, upper_bound_of
 from ...scalar.function_table import REDUCTIONS, ROWS

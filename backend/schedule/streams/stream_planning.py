@@ -23,8 +23,21 @@ from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph, substitute_sizes
 from ...graph.iteration_graph import rename_all_operands, unrolled, unrolling_obstacle
 from ...graph.passes.redundancy import drop_dead
-from ...graph.phases import AxisKind, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Print, Structured, ValueId
-from ...graph.projections import frame_of, is_unread
+from ...graph.phases import (
+    AxisKind,
+    Graph,
+    Input,
+    LibraryPhase,
+    Loop,
+    Output,
+    Phase,
+    PhaseId,
+    Print,
+    Structured,
+    ValueId,
+    frame_of,
+    is_unread,
+)
 from ...graph.shard_of_phase import restrict
 from ..plan.plan import Access, Box, Device, ExecutionPlan, PlannedFile, PlannedStore, StreamStep, SubPlan, TileShare
 from ..program_facts.partitioning import shape_of

@@ -13,8 +13,7 @@ from typing import Final, TypeAlias, TypeGuard
 from ....lang.support.records import dataclass
 from ....typechecker import elements
 from ...graph import traverse
-from ...graph.phases import ARGUMENT_REDUCTIONS, Graph, LibraryPhase, Phase, PhaseId, Structured, ValueId
-from ...graph.projections import frame_of
+from ...graph.phases import ARGUMENT_REDUCTIONS, Graph, LibraryPhase, Phase, PhaseId, Structured, ValueId, frame_of
 from ...graph.symbolic_costs import Types
 from ...scalar.function_table import REDUCTIONS
 from ..plan.plan import Box
