@@ -31,7 +31,7 @@ from rho.backend.graph.phases import (
 )
 from rho.typechecker.sizes.polynomials import ONE, ZERO, SizeOrigin, SizeVariable, number, variable
 from rho.typechecker.sizes.size import maximum
-from rho.typechecker.usage.grades import ONCE
+from rho.typechecker.usage.backward_analysis import ONCE
 
 N = variable(SizeVariable("n", 1, SizeOrigin.INPUT))
 M = variable(SizeVariable("m", 2, SizeOrigin.INPUT))

@@ -24,8 +24,7 @@ from rho.typechecker.core import operations as c
 from rho.typechecker.core.operations import Block, Core, Payload, ValueId
 from rho.typechecker.elements import Kind
 from rho.typechecker.sizes.polynomials import SizeVariable
-from rho.typechecker.usage.backward_analysis import prints
-from rho.typechecker.usage.grades import SizeContext, plain_operands
+from rho.typechecker.usage.backward_analysis import SizeContext, plain_operands, prints
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable
 from rho.typechecker.sizes.size import maximum
+from rho.typechecker.usage.backward_analysis import ANY, NONE, ONCE, Grade, exactly, up_to
 from rho.typechecker.usage.check_moves import grade_text
-from rho.typechecker.usage.grades import ANY, NONE, ONCE, Grade, exactly, up_to
 
 N, M = (SizeVariable(name, id, SizeOrigin.INPUT) for id, name in enumerate("nm"))
 K = SizeVariable("k", 2, SizeOrigin.RUNTIME, variable(N))

@@ -19,9 +19,8 @@ from ..rules.argument_checks import Names, size_expression, static_integer
 from ..signatures.unify import solve_existentials
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import lower_bound, maximum
-from ..usage.backward_analysis import demands_of, demands_of_block
+from ..usage.backward_analysis import ANY, Grade, demands_of, demands_of_block
 from ..usage.check_moves import UsageContract, violation
-from ..usage.grades import ANY, Grade
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import expressions, type_expressions
 from .context import Context, Entry, Frame, to_numbers

@@ -21,9 +21,8 @@ from ..proof.obligations import Relation, SizeFact
 from ..signatures.check_definition import symbolic_arguments
 from ..signatures.unify import arrays, parameters
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, variable
-from ..usage.backward_analysis import demands_of_block
+from ..usage.backward_analysis import NONE, Grade, demands_of_block
 from ..usage.check_moves import grade_text, show_instance
-from ..usage.grades import NONE, Grade
 from ..values.facts import Operand, Value, is_poisoned, leaves
 from .context import Bindings, BrokenFunction, BudgetExceeded, Context, FunctionValue, NamingMode, SignedFunction
 

@@ -20,8 +20,7 @@ from ..proof.obligations import Relation, SizeFact
 from ..proof.prover import ProofResult, prove
 from ..proof.report_unproved import positive
 from ..sizes.polynomials import ONE, AtomKind, NonlinearAtom, Size, number, show
-from .backward_analysis import Demands, demands_of
-from .grades import ONCE, Grade, UsageSite
+from .backward_analysis import ONCE, Demands, Grade, UsageSite, demands_of
 
 # ---------------------------------------------------------------------------------------------------- grades as text
 #

@@ -18,8 +18,20 @@ from ....lang.support.records import dataclass
 from ....lang.syntax.source import Span
 from ....typechecker.elements import ArrayType
 from ....typechecker.sizes.polynomials import ONE, ZERO, Size, SizeVariable, product
-from ....typechecker.usage.backward_analysis import IterationUsage, OuterReads, UsageWalk
-from ....typechecker.usage.grades import NONE, ONCE, CellRange, Grade, SizeContext, UsageCount, UsageSite, exactly, up_to
+from ....typechecker.usage.backward_analysis import (
+    NONE,
+    ONCE,
+    CellRange,
+    Grade,
+    IterationUsage,
+    OuterReads,
+    SizeContext,
+    UsageCount,
+    UsageSite,
+    UsageWalk,
+    exactly,
+    up_to,
+)
 from ..phases import (
     Affine,
     Branch,
