@@ -21,7 +21,7 @@ from ...typechecker.sizes.polynomials import Size, number
 from ..cpu.backend import CpuBackend
 from ..cpu.views import as_stored
 from ..graph import traverse
-from ..graph.iteration_graph import LoopIteration
+from ..graph.partial_graphs import LoopIteration, Restricted, restrict
 from ..graph.phases import (
     ApplyNode,
     Axis,
@@ -40,7 +40,6 @@ from ..graph.phases import (
     SubGraph,
     ValueId,
 )
-from ..graph.shard_of_phase import Restricted, restrict
 from ..io.external_arrays import StoreBackend
 from ..jit.compiler import LruCache
 from ..schedule.plan.plan import (

@@ -45,7 +45,7 @@ def execute_plan(
     outputs in `keep` are resident values.
 
     Raises RunFailed for a failed run-time check or if memory runs out."""
-    from ..graph.iteration_graph import hoist_arms
+    from ..graph.partial_graphs import hoist_arms
 
     graph = hoist_arms(bound.graph, plan.speculated)
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}

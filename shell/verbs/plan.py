@@ -54,7 +54,7 @@ IS_DISTRIBUTED = (
 
 def explain_cut(arguments: Arguments, loaded: LoadedProgram, scheduling: Scheduling) -> str:
     """A table for each phase that `--explain-cut` names.  UsageError: it names none.  Refused: as `cut_costs`."""
-    from ...backend.graph.iteration_graph import is_distributable
+    from ...backend.graph.partial_graphs import is_distributable
     from ...backend.schedule.program.problem_from_program import cut_costs
 
     profile, graph = profile_of(scheduling), loaded.bound.graph

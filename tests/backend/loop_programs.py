@@ -9,7 +9,7 @@ import numpy as np
 
 from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind_sizes import BoundGraph
-from rho.backend.graph.iteration_graph import is_distributable
+from rho.backend.graph.partial_graphs import is_distributable
 from rho.backend.graph.phases import Loop
 from rho.backend.schedule.plan.plan import ExecutionPlan
 from rho.backend.schedule.problem import Mode

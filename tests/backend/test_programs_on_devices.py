@@ -17,7 +17,7 @@ from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.bind_sizes import BoundGraph
-from rho.backend.graph.iteration_graph import speculable_branches, speculated_branches
+from rho.backend.graph.partial_graphs import speculable_branches, speculated_branches
 from rho.backend.graph.phases import Phase
 from rho.backend.schedule.plan.plan import (
     ExecutionPlan,

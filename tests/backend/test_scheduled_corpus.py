@@ -11,7 +11,7 @@ from share import drawing, share
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.distributed.buffers import QueueClock
-from rho.backend.graph.iteration_graph import speculable_branches, speculated_branches
+from rho.backend.graph.partial_graphs import speculable_branches, speculated_branches
 from rho.backend.schedule.program.iteration_plan import with_speculated
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.problem_from_program import problem_of

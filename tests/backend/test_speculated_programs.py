@@ -16,7 +16,7 @@ from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.bind_sizes import BoundGraph
-from rho.backend.graph.iteration_graph import hoist_arms, speculable_branches, speculated_branches
+from rho.backend.graph.partial_graphs import hoist_arms, speculable_branches, speculated_branches
 from rho.backend.graph.phases import Branch, Phase, Structured
 from rho.backend.graph.verify import verify as verify_graph
 from rho.backend.schedule.plan.plan import BranchStep, ExecutionPlan, RunStep, TransferStep, WaitStep, decode_plan, encode_plan

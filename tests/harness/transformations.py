@@ -11,13 +11,15 @@ import numpy as np
 
 from rho.backend.graph import traverse
 from rho.backend.graph.bind_sizes import BoundGraph
-from rho.backend.graph.iteration_graph import (
+from rho.backend.graph.partial_graphs import (
     _Copier,
+    box_view,
     exit_graph,
     hoist_arms,
     is_distributable,
     iteration_of,
     rename_all_operands,
+    restrict,
     unrolled,
     unrolling_obstacle,
 )
@@ -35,7 +37,6 @@ from rho.backend.graph.phases import (
     ValueId,
     box_needed,
 )
-from rho.backend.graph.shard_of_phase import box_view, restrict
 from rho.typechecker.elements import ArrayType, Element, Kind
 from rho.typechecker.sizes.polynomials import number
 

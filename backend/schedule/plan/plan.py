@@ -328,7 +328,7 @@ class LoopStep:
     """A loop.  Entry and exit are barriers; fences inside are per iteration; carried state stays on its device.
 
     With `rows` the loop is distributed: this queue has those rows of the states, and each other queue has a `JoinStep` of the
-    same phase.  Then `body` is the plan of an iteration (`graph.iteration_graph`), whose ticks count from its start; `leave` is
+    same phase.  Then `body` is the plan of an iteration (`graph.partial_graphs`), whose ticks count from its start; `leave` is
     the epilogue, which brings the states home if they are needed there; `making`: ticks of compiling kernels in the first
     iteration."""
 

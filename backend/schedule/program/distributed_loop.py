@@ -17,7 +17,7 @@ from ...devices.cost_functions import Ticks
 from ...devices.profile import Profile
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.iteration_graph import LoopIteration
+from ...graph.partial_graphs import LoopIteration
 from ...graph.phases import Input, Loop, Phase, PhaseId, ValueId
 from ...graph.symbolic_costs import Types
 from ..plan.plan import ALIGNMENT, Box, DeviceId, LoopPartition, SubPlan

@@ -23,7 +23,7 @@ from ....lang.support.records import dataclass, field, replace
 from ...devices.cost_functions import Ticks
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.iteration_graph import StateAxes, is_distributable
+from ...graph.partial_graphs import StateAxes, is_distributable
 from ...graph.phases import Loop, PhaseId
 from ..bounds.bound_strategies import best_bound, objective_lower_bound
 from ..bounds.head_tail_bounds import BoundSet, Costs, apportion_within, bisect_max, bisect_min

@@ -1,7 +1,7 @@
 """One iteration of a distributed loop as a scheduling problem: its schedule, and the ticks of the loop that follow from it.
 
 Each state of the loop is cut along an axis, or is whole at home, before and after every iteration.  An iteration is planned as a
-program of its own (`graph.iteration_graph`): its entries have the states in place and take no time, its other phases are cut in
+program of its own (`graph.partial_graphs`): its entries have the states in place and take no time, its other phases are cut in
 the proportion of the mode or run at home, and the next states are produced where the iteration found them.  Values that the body
 reads from around the loop are transferred before the loop starts.
 
@@ -18,7 +18,7 @@ from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.iteration_graph import (
+from ...graph.partial_graphs import (
     LoopIteration,
     StateAxes,
     exit_graph,

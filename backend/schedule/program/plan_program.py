@@ -22,7 +22,7 @@ from ...devices.cost_functions import Ticks
 from ...devices.profile import Profile
 from ...devices.profile_toml import fingerprint
 from ...graph.bind_sizes import BoundGraph
-from ...graph.iteration_graph import speculable_branches
+from ...graph.partial_graphs import speculable_branches
 from ...graph.phases import PhaseId
 from ..bounds.bound_strategies import objective_value, objective_values
 from ..bounds.head_tail_bounds import Costs

@@ -25,7 +25,7 @@ from ...devices.phase_cost import ExecutionKind, combine_ticks, making_ticks, mi
 from ...devices.profile import DeviceProfile, Profile
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.iteration_graph import LoopIteration, hoist_arms
+from ...graph.partial_graphs import LoopIteration, hoist_arms
 from ...graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, ValueId
 from ...graph.symbolic_costs import reduced_axes
 from ..bounds.bound_strategies import energy_of_schedule

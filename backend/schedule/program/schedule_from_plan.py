@@ -10,7 +10,7 @@ from typing import Any, Final
 from ....lang.support.records import replace
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.iteration_graph import hoist_arms, speculable_branches
+from ...graph.partial_graphs import hoist_arms, speculable_branches
 from ...graph.phases import Input, Loop, Output, PhaseId
 from ..bounds.head_tail_bounds import Costs
 from ..plan.plan import (

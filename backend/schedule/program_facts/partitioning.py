@@ -62,7 +62,7 @@ from ..plan.plan import (
 )
 
 if TYPE_CHECKING:
-    from ...graph.iteration_graph import LoopIteration
+    from ...graph.partial_graphs import LoopIteration
     from ...lower.region import Region
     from ...lower.scope import NotLowerable
 
@@ -369,7 +369,7 @@ def is_shared(step: Step) -> bool:
 
 def shared_loops(plan: ExecutionPlan, bound: BoundGraph) -> dict[PhaseId, SharedLoop]:
     """The distributed loops of a plan."""
-    from ...graph.iteration_graph import exit_graph, iteration_of
+    from ...graph.partial_graphs import exit_graph, iteration_of
 
     parts_of_loop: dict[PhaseId, list[Part]] = {}
     for which, queue in enumerate(plan.main.queues):

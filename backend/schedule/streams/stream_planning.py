@@ -21,7 +21,7 @@ from ....typechecker.sizes.polynomials import Size, SizeVariable, number
 from ....typechecker.sizes.size import upper_bound
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph, substitute_sizes
-from ...graph.iteration_graph import rename_all_operands, unrolled, unrolling_obstacle
+from ...graph.partial_graphs import rename_all_operands, restrict, unrolled, unrolling_obstacle
 from ...graph.passes.redundancy import drop_dead
 from ...graph.phases import (
     AxisKind,
@@ -38,7 +38,6 @@ from ...graph.phases import (
     frame_of,
     is_unread,
 )
-from ...graph.shard_of_phase import restrict
 from ..plan.plan import Access, Box, Device, ExecutionPlan, PlannedFile, PlannedStore, StreamStep, SubPlan, TileShare
 from ..program_facts.partitioning import shape_of
 from ..program_facts.scratch_memory import rounded_to_alignment

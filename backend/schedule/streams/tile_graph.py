@@ -16,6 +16,7 @@ from ....typechecker.elements import ArrayType, Element, Kind, neutral_element
 from ....typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
+from ...graph.partial_graphs import box_view, restrict
 from ...graph.phases import (
     ARGUMENT_REDUCTIONS,
     ApplyNode,
@@ -40,7 +41,6 @@ from ...graph.phases import (
     ValueId,
 )
 from ...graph.registry import signature_of
-from ...graph.shard_of_phase import box_view, restrict
 from ...graph.symbolic_costs import Types
 from ..plan.plan import Box
 from ..program_facts.partitioning import (

@@ -1,7 +1,7 @@
 """Verifies the plan of a program before it runs.
 
 It shares with the planners the boxes of phases, sizes, scratch memory and shared loops (`program_facts`), chains of rows, and the
-iterations of loops (`graph.iteration_graph`); an error there may be repeated here.  The graph is the one that runs.  The rules:
+iterations of loops (`graph.partial_graphs`); an error there may be repeated here.  The graph is the one that runs.  The rules:
 
 * V1 every phase runs exactly once, on a device of the plan, in a step of its kind;
 * V2 queues and fences have no cycle;
@@ -24,7 +24,7 @@ from math import prod
 from ....lang.support.records import dataclass, field, replace
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.iteration_graph import LoopIteration, hoist_arms
+from ...graph.partial_graphs import LoopIteration, hoist_arms
 from ...graph.phases import (
     Branch,
     Constant,
