@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rho.backend.schedule.plan.plan import ExecutionPlan, FreeStep, RunStep, Step, StreamStep
+from rho.backend.schedule.streams.passes import faults_of_streams
 from rho.backend.schedule.streams.stream_planning import Stored
-from rho.backend.schedule.streams.verify_passes import faults_of_streams
 
 from .programs import CASES, data
 from .running import loaded
