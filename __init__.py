@@ -32,7 +32,7 @@ def compile(text, session=None, *, returns=None):
     Raises `Rejected` if the text is not a function or does not parse."""
     try:
         text = _text(text, "rho.compile takes the text of a function")
-        return _module("shell.embedding.functions").compile_text(text, session, returns)
+        return _module("shell.embedding.functions").compile_text(text, _session(session), returns)
     except Exception as error:
         raise _for_caller(error) from error.__cause__
 
@@ -43,7 +43,7 @@ def grad(function, session=None):
     `rho.grad("{+/⍵*2}")(x)` is `f∂ x`; a function of `⍺` and `⍵` is called with both: `rho.grad("{+/(⍺+.×⍵)*2}")(a, x)`.
     Raises `Rejected` as `rho.compile` does, and at a call where there is no gradient (E630)."""
     try:
-        return _module("shell.embedding.functions").gradient_of(function, session, with_value=False)
+        return _module("shell.embedding.functions").gradient_of(function, _session(session), with_value=False)
     except Exception as error:
         raise _for_caller(error) from error.__cause__
 
@@ -51,7 +51,7 @@ def grad(function, session=None):
 def value_and_grad(function, session=None):
     """As `rho.grad`, of which a call returns the pair (value, gradient); both share their work."""
     try:
-        return _module("shell.embedding.functions").gradient_of(function, session, with_value=True)
+        return _module("shell.embedding.functions").gradient_of(function, _session(session), with_value=True)
     except Exception as error:
         raise _for_caller(error) from error.__cause__
 
@@ -63,7 +63,7 @@ def load(path, session=None):
     try:
         if not isinstance(path, str) and not hasattr(path, "__fspath__"):
             raise TypeError(f"rho.load takes the path of a program's file, not {type(path).__name__}")
-        return _module("shell.embedding.programs").load_program(path, session)
+        return _module("shell.embedding.programs").load_program(path, _session(session))
     except Exception as error:
         raise _for_caller(error) from error.__cause__
 
@@ -75,7 +75,7 @@ def eval(text, session=None, *, returns=None):
     A text is checked and planned once.  Raises `Rejected`, `Refused` and `RunFailed` as any program does."""
     try:
         text = _text(text, "rho.eval takes the text of a program")
-        return _module("shell.embedding.evaluating").evaluate(text, session, returns)
+        return _module("shell.embedding.evaluating").evaluate(text, _session(session), returns)
     except Exception as error:
         raise _for_caller(error) from error.__cause__
 
@@ -84,7 +84,7 @@ def check(text, session=None):
     """Check the text of a program without running it: `.accepted`, `.diagnostics`, `.types`.  Raises nothing."""
     try:
         source = _module("lang.syntax.source").Source("<rho.check>", _text(text, "rho.check takes the text of a program"))
-        return (session or _module("shell.pipeline").Session()).check(source)
+        return (_session(session) or _module("shell.pipeline").Session()).check(source)
     except Exception as error:
         raise _for_caller(error) from error.__cause__
 
@@ -108,6 +108,12 @@ def _for_caller(error):
 def _text(given, wanted):
     if not isinstance(given, str):
         raise TypeError(f"{wanted}, not {type(given).__name__}")
+    return given
+
+
+def _session(given):
+    if given is not None and not isinstance(given, _module("shell.pipeline").Session):
+        raise TypeError(f"session is a rho.Session, not {type(given).__name__}")
     return given
 
 

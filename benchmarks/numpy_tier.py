@@ -178,7 +178,8 @@ _REDUCED: dict[str, tuple[str, Callable[..., Any], tuple[Maker, ...]]] = {
     "binomial": ("!", from_the_right(definitions.binomial), (floats,)),
 }
 _OTHER: dict[str, Row] = {
-    "decode": ("{1⊥⍵}", floats, np.sum),
+    "decode": ("{1⊥⍵}", floats, lambda x: np.add.accumulate(x)[-1]),  # Horner's rule: a chain of additions
+    "decode whole": ("{1⊥⍵}", integers, np.sum),
     "decode 2": ("{2⊥⍵}", lambda size: (integers(size)[0] % 2,), lambda x: np.polyval(x, 2)),
     "encode": ("{2 2 2 2⊤⍵}", integers, lambda x: np.stack([x >> k & 1 for k in (3, 2, 1, 0)])),
     "argmax": ("{⍵⍳⌈/⍵}", floats, np.argmax),

@@ -107,12 +107,13 @@ def _decoded(kind: Kind, radices: NumArray, digits: NumArray, threads: int) -> N
     """Decode cells of shapes [rows length] and [length columns]; returns [rows columns]."""
     length = radices.shape[2]
     shape = (max(len(radices), len(digits)) if len(radices) and len(digits) else 0, radices.shape[1], digits.shape[2])
+    bases = radices[..., :1] if not radices.strides[2] else radices
+    if (kind.is_integer or kind.is_float) and length and (bases == 1).all():
+        return _running_total(kind, digits, shape)
     if kind.is_integer and length:
         weights = np.ones(radices.shape, radices.dtype)
         weights[..., :-1] = np.multiply.accumulate(radices[..., :0:-1], axis=-1, dtype=radices.dtype)[..., ::-1]
         return products(kind, weights, digits, threads)
-    if kind.is_float and (radices == 1).all():
-        return _running_total(digits, shape)
     if kind in (Kind.F64, Kind.C128) and math.prod(shape) <= _FEW_DIGITS < length:
         return _horner_by_item(radices, digits, shape)
     total = np.zeros(shape, digits.dtype)
@@ -127,8 +128,10 @@ def _decoded(kind: Kind, radices: NumArray, digits: NumArray, threads: int) -> N
     return total
 
 
-def _running_total(digits: NumArray, shape: tuple[int, int, int]) -> NumArray:
-    """The value in radix 1: Horner's rule adds the digits in order."""
+def _running_total(kind: Kind, digits: NumArray, shape: tuple[int, int, int]) -> NumArray:
+    """The value in radix 1: Horner's rule adds the digits in order, which integers do not show."""
+    if kind.is_integer:
+        return np.broadcast_to(np.add.reduce(digits, 1, digits.dtype)[:, np.newaxis], shape)
     total = np.zeros((len(digits), *digits.shape[2:]), digits.dtype)
     step = max(1, CHUNK // max(1, total.size))
     for start in range(0, digits.shape[1], step):

@@ -26,6 +26,14 @@ def program(tmp_path: Path) -> Any:
     return rho.load(tmp_path / "p.rho")
 
 
+@pytest.mark.parametrize("call", [
+    lambda: rho.compile("+/", "x"), lambda: rho.grad("{+/⍵}", "x"), lambda: rho.value_and_grad("{+/⍵}", "x"),
+    lambda: rho.eval("1", 3), lambda: rho.check("1", 3), lambda: rho.load("nosuch.rho", [])])  # type: ignore[call-overload, arg-type]
+def test_a_session_is_a_session(call: Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match=r"session is a rho\.Session, not (str|int|list)"):
+        call()
+
+
 def wrong_calls(program: Any) -> list[Callable[[], object]]:
     add = rho.compile("{⍵+1 2 3}")
     solve = rho.compile("{⌹⍵}")
