@@ -5,6 +5,10 @@ of these numbers again.  PARALLEL loops that stand directly in each other are on
 strides of the grid.  A nest without memory of the block, all of whose VECTOR loops stand directly in the PARALLEL ones, is
 *flat*: these are axes of the space too, whose points go to threads.
 
+Note [Indices of threads].  Dividing a point by the lengths of the axes takes longer than most bodies.  A block's first point is
+divided once for all its threads; one that is less than 256 further has at most one more of the next axis, where lengths are 256
+and more, and a division of 32 bits where they are not.
+
 Note [Blocks].  All threads of a block run what is inside the PARALLEL loops.  VECTOR loops are shared out among them; those that
 stand directly in each other are one space, in whose innermost axis neighbouring threads are neighbours.  Everything else is done
 by all threads, which find the same; what is stored, by the first.  So threads agree on the loops and branches around barriers.
@@ -268,29 +272,36 @@ class _GridNest:
         is_flat = not has_own and not any(isinstance(s, For) and s.kind is LoopKind.VECTOR for s in walk(space.body))
         group, groups = self.dialect.group, self.dialect.groups
         if is_flat:
-            self.spread(space, f"(i64){group} * {THREADS} + {self.dialect.item}", f"(i64){groups} * {THREADS}")
+            self.spread(space, f"(i64){group} * {THREADS}", f"(i64){groups} * {THREADS}", self.dialect.item)
         else:
             space, self.is_block, self.may_stay = _space(loop, (LoopKind.PARALLEL,)), True, fails(every)
             self.spread(space, group, groups)
         return Grid(name, space.axes, is_flat)
 
-    def spread(self, space: _ThreadSpace, start: str, stride: str) -> None:
-        """A loop over the points of a space with a stride."""
+    def spread(self, space: _ThreadSpace, start: str, stride: str, item: str = "0") -> None:
+        """A loop over the points of a space with a stride, each with `item` more; see Note [Indices of threads]."""
         lengths = [self.length(axis) for axis in space.axes]
-        point = self.fresh()
-        with self.braces(f"for (i64 {point} = {start}; {point} < {' * '.join(lengths)}; {point} += {stride})"):
-            places = [point]
+        base, total = self.fresh(), " * ".join(lengths)
+        with self.braces(f"for (i64 {base} = {start}; {base} < {total}; {base} += {stride})"):
+            offset, places = item, list[str]()
+            if item != "0":
+                self.put(f"if ({base} + {item} >= {total}) continue;")
             for length in reversed(lengths[1:]):
-                places.insert(0, self.fresh())
-                self.put(f"const i64 {places[0]} = {places[1]} / {length};")
-            for loop, axis, position, length, before in zip(space.loops, space.axes, places, lengths, space.before, strict=True):
+                quotient, inside, more = self.fresh(), self.fresh(), self.fresh()
+                self.put(f"const i64 {quotient} = {base} / {length};")
+                self.put(f"const i64 {inside} = {base} - {quotient} * {length} + {offset};")
+                short = f"(i64)((u32){inside} / (u32){length})"
+                self.put(f"const i64 {more} = {length} < {THREADS} ? {short} : {inside} >= {length};")
+                places.insert(0, f"{inside} - {more} * {length}")
+                base, offset = quotient, more
+            places.insert(0, f"{base} + {offset}")
+            for loop, axis, here, before in zip(space.loops, space.axes, places, space.before, strict=True):
                 if loop.carried:
                     raise AssertionError("threads of a card join nothing by themselves")
                 for statement in before:
                     self.statement(statement)
-                here = position if loop is space.loops[0] else f"{position} % {length}"
                 if axis.step != 1:
-                    here = f"{here} * {axis.step}"
+                    here = f"({here}) * {axis.step}"
                 self.let(Kind.I64, loop.index, here if axis.lower == ZERO else f"{here} + {self.index(axis.lower)}")
                 for upper in loop.upper:
                     if upper != axis.upper:
