@@ -69,7 +69,7 @@ def ticks_of(chance: random.Random) -> Callable[[Phase, DeviceGroup, Cut | None,
     speeds = {"cpu": chance.randint(1, 4), "k0": chance.randint(1, 4), "k1": chance.randint(1, 4)}
 
     def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks:
-        speed = speeds[group.kind]
+        speed = speeds[group.kind.partition("/")[0]]  # the kind of a worker is that of its tables and its name
         return Ticks(((1, 5 * speed),)) if cut is None else Ticks(((1, speed), (max(2, cut.rows), max(2, cut.rows) * speed)))
 
     return ticks
