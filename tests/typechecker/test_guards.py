@@ -77,6 +77,20 @@ ACCEPTED: dict[str, tuple[str, Callable[[Vector, int], Any]]] = {
     "does any hold": (X + "m ← x>3\noutput a ← {∨/m : ⌊/m⌿x ⋄ ¯1} 0", lambda x, i: x[x > 3].min() if (x > 3).any() else -1),
     "how many hold": (X + "output a ← {2≤+/x>3 : ((x>3)⌿x)[1] ⋄ ¯1} 0", lambda x, i: x[x > 3][1] if (x > 3).sum() > 1 else -1),
     "do all hold": (X + "output a ← {∧/x>3 : +/x-(x>3)⌿x ⋄ ¯1} 0", lambda x, i: 0 if (x > 3).all() else -1),
+    "the shape of the transpose": (
+        X + "A ← 2 n⍴x\noutput a ← {∧/(⍴⍵)=⍴⍉⍵ : +/,⍵-⍉⍵ ⋄ ¯1} A", lambda x, i: 0 if x.size == 2 else -1),
+    "some length differs": (
+        X + "A ← 2 n⍴x\noutput a ← {∨/(⍴⍵)≠⍴⍉⍵ : ¯1 ⋄ +/,⍵-⍉⍵} A", lambda x, i: 0 if x.size == 2 else -1),
+    "every axis has an item": (X + "output a ← {∧/0<⍴⍵ : ⍵[0;0] ⋄ ¯1} 1 n⍴x", lambda x, i: x[0] if x.size else -1),
+    "not every axis is empty": (X + "output a ← {∧/0=⍴⍵ : ¯1 ⋄ ⊃⍵} x", lambda x, i: x[0] if x.size else -1),
+    "an integer that is the length": (
+        X + "output a ← {⍵=≢x : +/(⍳⍵)+x ⋄ ¯1} i", lambda x, i: (np.arange(x.size) + x).sum() if i == x.size else -1),
+    "an integer that is no more than the length": (
+        X + "output a ← {(0≤⍵)∧⍵≤≢x : ≢⍵↑x ⋄ ¯1} i", lambda x, i: i if 0 <= i <= x.size else -1),
+    "as many hold as there are elements": (
+        X + "output a ← {3≤+/⍵>3 : ⍵[2] ⋄ ¯1} x", lambda x, i: x[2] if (x > 3).sum() > 2 else -1),
+    "more hold than an empty array has": (
+        X + "output a ← {(+/⍵>3)=3 : +/1 2 3+(⍵>3)⌿⍵ ⋄ ¯1} 0⍴x", lambda x, i: -1),
     "either of two lengths": (X + "output a ← {(1=≢⍵)∨2=≢⍵ : ⊃⍵ ⋄ ¯1} x", lambda x, i: x[0] if x.size in (1, 2) else -1),
     "a shape behind two guards": (
         X + "output a ← {2>≢⍵ : 0 0⍴⍵ ⋄ 0≠2|≢⍵ : 0 0⍴⍵ ⋄ (2,⌊(≢⍵)÷2)⍴⍵} x",

@@ -418,7 +418,12 @@ class Builder(Conversions):
         mask = counted_mask(self, x)
         if mask is not None:
             return self.mask_size(Operand(mask, self.types[mask]), self.types[mask].shape[0], span, _OF_INTEGER)
-        return self.sizes.of_integer(x, cap, self.sink.outside(span), least)
+        before = self.sizes.next[0]
+        size = self.sizes.of_integer(x, cap, self.sink.outside(span), least)
+        for limit, _ in self._limits if self.sizes.next[0] != before else ():
+            if self._masks.is_same(limit.value, x):
+                self.constraints.premises += limit.facts(variable(size))
+        return size
 
     def _known_mask(self, mask: ValueId) -> SizeVariable | None:
         return self.sizes.known_mask(mask, self._masks)
@@ -489,7 +494,7 @@ class Builder(Conversions):
                 if isinstance(statement, SizeFact):
                     stated.append(statement)
                 elif isinstance(statement, Count):
-                    stated += statement.facts(self._known_mask)
+                    stated += [*statement.facts(self._known_mask), *statement.facts_of_lengths(self.types)]
                 elif not self.types[statement.value].shape:
                     size = self.sizes.known_integer(statement.value)
                     stated += [] if size is None else statement.facts(variable(size))
@@ -658,7 +663,8 @@ def stated(
             if (function == "and") is holds:
                 counted = Count(Relation.EQUAL, arg, total if holds else ZERO)
                 return _both(((counted,),), stated(b, arg, holds, depth - 1, every=True))
-            return ((Count(Relation.AT_MOST, ONE, arg) if holds else Count(Relation.LESS, arg, total),),)
+            some = Count(Relation.AT_MOST, ONE, arg) if holds else Count(Relation.LESS, arg, total)
+            return _both(((some,),), _some_item(b, arg, holds))
         case Library(name="match", args=(x, y)) if not every:
             return _matched(b, x, y, holds, depth)
         case _:
@@ -684,7 +690,7 @@ def _compared(b: Builder, function: str, x: ValueId, y: ValueId, depth: int, eve
         return _NOTHING
     if Kind.BOOL in kinds:
         return _truth(b, function, x, y, depth, every)
-    statements: list[Statement] = []
+    statements: list[Statement] = [_fact(function, *pair) for pair in _item_pairs(b, x, y)] if every else []
     if not every:
         sizes = [b.sequences.size(value) for value in (x, y)]
         left, right = [counted_mask(b, value) if size is None else size for value, size in zip((x, y), sizes, strict=True)]
@@ -753,13 +759,32 @@ def _matched(b: Builder, x: ValueId, y: ValueId, holds: bool, depth: int) -> tup
     if not b.types[x].shape:
         return _compared(b, "eq" if holds else "ne", x, y, depth, every=False)
     shapes = zip(b.types[x].shape, b.types[y].shape, strict=True)
-    first, second = b.sequences.items(x) or (), b.sequences.items(y) or ()
-    pairs = list(zip(first, second, strict=True)) if len(first) == len(second) else []
+    pairs = _item_pairs(b, x, y)
     if holds:
         lengths = tuple([SizeFact(Relation.EQUAL, *pair) for pair in shapes])
         sizes = tuple([_fact("eq", *pair) for pair in pairs])
         return _both(((*lengths, *sizes),), _compared(b, "eq", x, y, depth, every=True))
     return _either(*[((_fact("ne", *pair),),) for pair in pairs]) if pairs else _NOTHING
+
+
+def _some_item(b: Builder, value: ValueId, holds: bool) -> tuple[tuple[Statement, ...], ...]:
+    """What is so where one of the truths of a comparison of known items holds, or does not."""
+    match b.definitions.get(value):
+        case Scalar(function=function, args=(x, y)) if function in _OPPOSITE and (pairs := _item_pairs(b, x, y)):
+            return _either(*[((_fact(function if holds else _OPPOSITE[function], *pair),),) for pair in pairs])
+        case _:
+            return _NOTHING
+
+
+def _item_pairs(b: Builder, x: ValueId, y: ValueId) -> list[tuple[Size, Size]]:
+    """The sizes that items of two vectors, or of a vector and a scalar, are at each position; none if one is unknown."""
+    first, second = b.sequences.items(x), b.sequences.items(y)
+    of_x, of_y = b.sequences.size(x), b.sequences.size(y)
+    if first is None and second is not None and of_x is not None:
+        first = (of_x,) * len(second)
+    if second is None and first is not None and of_y is not None:
+        second = (of_y,) * len(first)
+    return list(zip(first, second, strict=True)) if first and second and len(first) == len(second) else []
 
 
 def _limits(b: Builder, value: ValueId, function: str, other: ValueId) -> list[Statement]:

@@ -129,6 +129,13 @@ class Count:
                  for side in (self.left, self.right)]  # fmt: skip
         return [SizeFact(self.relation, x, y) for x, y in [known] if x is not None and y is not None]
 
+    def facts_of_lengths(self, types: Mapping[ValueId, ArrayType]) -> list[SizeFact]:
+        """What is so of the length of a mask: a size that is at most, or is less than, the number of its true elements."""
+        pairs = [(self.left, self.right), *([(self.right, self.left)] if self.relation is Relation.EQUAL else [])]
+        least = Relation.LESS if self.relation is Relation.LESS else Relation.AT_MOST
+        return [SizeFact(least, size, types[mask].shape[0]) for size, mask in pairs
+                if self.relation is not Relation.NOT_EQUAL and isinstance(size, Size) and not isinstance(mask, Size)]  # fmt: skip
+
 
 Statement: TypeAlias = SizeFact | IntegerLimits | Count
 
