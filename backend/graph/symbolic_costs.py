@@ -2,20 +2,21 @@
 
 Classes are those of a device profile (scheduling.md 4.1): one per scalar function group for structured phases, one per
 library op otherwise; the device's table turns counts into time.  Run-time sizes count at their caps, because buffers have the
-cap.  Bytes read count each element as often as it is read; `touched` counts an operand once.
+cap.  Bytes read count each element as often as it is read; `touched` counts an operand once.  A gather reads what it picks, and
+an update of a loop's state writes what it replaces (compiled loops do), elsewhere a copy of the whole.
 A loop costs trip × body (with an index, the sum of its iterations), a map frame × body, a fold length × body, a branch the
 maximum of its arms in each class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from typing import Final
 
 from ...lang.support.records import dataclass, field
 from ...typechecker.elements import ArrayType, identity_of, is_ordered, is_sequential
 from ...typechecker.sizes.polynomials import ONE, ZERO, Monomial, Size, SizeOrigin, SizeVariable, number, product, variable
-from ...typechecker.sizes.size import maximum, placeholder, sum_upper_bound, upper_bound
+from ...typechecker.sizes.size import maximum, minimum, placeholder, sum_upper_bound, upper_bound
 from ..scalar.function_table import REDUCTIONS, class_of
 from . import traverse
 from .bind_sizes import substitute_sizes
@@ -24,6 +25,7 @@ from .phases import (
     AxisKind,
     AxisSignature,
     Branch,
+    Cells,
     Constant,
     Fold,
     Graph,
@@ -76,17 +78,17 @@ def bytes_of(type: ArrayType) -> Size:
     return product(upper_bound(s) for s in type.shape) * type.element.kind.bytes
 
 
-def cost_of(phase: Phase, types: Types) -> Cost:
-    """The cost of one phase, sub-graphs included."""
+def cost_of(phase: Phase, types: Types, dying: AbstractSet[ValueId] = frozenset()) -> Cost:
+    """The cost of one phase, sub-graphs included; `dying`: operands in whose memory an update of them may be."""
     match phase:
         case Structured():
             return _structured(phase, types)
         case LibraryPhase():
-            return _library(phase, types)
+            return _library(phase, types, dying)
         case Loop():
             if phase.index is not None:
                 return _indexed_loop(phase, phase.index, types)
-            inner = _block(phase.body, types)
+            inner = _block(phase.body, types, _replaceable(phase))
             if phase.until is not None:
                 inner = _add(inner, _block(phase.until, types))
             return _times(inner, upper_bound(phase.trip))
@@ -95,7 +97,7 @@ def cost_of(phase: Phase, types: Types) -> Cost:
         case Fold():
             return _times(_block(phase.body, types), upper_bound(types[phase.args[0]].shape[0]))
         case Branch():
-            return _either(_block(phase.then, types), _block(phase.otherwise, types))
+            return _either(_block(phase.then, types, dying), _block(phase.otherwise, types, dying))
         case Constant():
             return Cost({}, ZERO, bytes_of(types[phase.result]), ZERO, ZERO, ())
         case Input() | Print() | Output():
@@ -132,19 +134,38 @@ def _structured(phase: Structured, types: Types) -> Cost:
     return Cost(operations, read, written, touched, ZERO, parallel)
 
 
-def _library(phase: LibraryPhase, types: Types) -> Cost:
+def _library(phase: LibraryPhase, types: Types, dying: AbstractSet[ValueId]) -> Cost:
     cells = cells_of(phase, types)
     row = LIBRARY[phase.op]
     frame = product(upper_bound(s) for s in types[phase.results[0]].shape[: frame_of(phase)]) if phase.results else ONE
-    operations = {name: upper_bound(count) * frame for name, count in row.work(cells).items()}
-    touched = _sum(bytes_of(types[a]) for a in dict.fromkeys(phase.args))
+    work = row.work(cells)
+    touched = {a: bytes_of(types[a]) for a in phase.args}
     written = _sum(bytes_of(types[r]) for r in phase.results)
+    read = touched
+    if phase.op == "gather":
+        read = {**touched, phase.args[0]: written}
+        touched[phase.args[0]] = minimum(touched[phase.args[0]], written)
+    elif phase.op == "update" and phase.args[0] in dying and phase.args[0] not in phase.args[1:]:
+        del touched[phase.args[0]]
+        written = _replaced_items(cells) * frame * types[phase.results[0]].element.kind.bytes
+        work = {name: count for name, count in work.items() if name != "copy"}
+    operations = {name: upper_bound(count) * frame for name, count in work.items()}
     parallel = tuple(
         (s.result, upper_bound(types[phase.results[0]].shape[s.result]))
         for s in phase.signature
         if s.result is not None and s.combine is None
     )
-    return Cost(operations, touched, written, touched, row.scratch(Operands(phase, types)), parallel)
+    scratch = row.scratch(Operands(phase, types))
+    return Cost(operations, _sum(read.values()), written, _sum(touched.values()), scratch, parallel)
+
+
+def _replaced_items(cells: Cells) -> Size:
+    """The items of a cell that an update replaces."""
+    indexed = cells.attributes["indexed"]
+    assert isinstance(indexed, tuple)
+    picked = (product(shape) for shape in cells.args[1:-1])
+    along = (size for size, has_index in zip(cells.args[0], indexed, strict=True) if not has_index)
+    return product(map(upper_bound, (*picked, *along)))
 
 
 def reduced_axes(phase: LibraryPhase, types: Types) -> tuple[tuple[int, AxisSignature], ...]:
@@ -162,11 +183,21 @@ def reduced_axes(phase: LibraryPhase, types: Types) -> tuple[tuple[int, AxisSign
     return tuple(axes)
 
 
-def _block(graph: SubGraph, types: Types) -> Cost:
-    total = NO_COST
+def _block(graph: SubGraph, types: Types, replaceable: AbstractSet[ValueId] | None = None) -> Cost:
+    """`replaceable`: values in whose memory updates may be after their last use, beside those made here; None: none may."""
+    total, last = NO_COST, {value: phase.id for phase in graph.phases for value in traverse.uses(phase)}
+    last.update(dict.fromkeys(graph.results))
+    known = None if replaceable is None else set(replaceable)
     for phase in graph.phases:
-        total = _add(total, cost_of(phase, types))
+        total = _add(total, cost_of(phase, types, frozenset(v for v in known or () if last.get(v) == phase.id)))
+        if known is not None and not isinstance(phase, Constant):
+            known.update(traverse.results(phase))
     return total
+
+
+def _replaceable(phase: Loop) -> AbstractSet[ValueId] | None:
+    """The state of a loop that keeps one iteration's."""
+    return None if phase.keep else frozenset(phase.state)
 
 
 def _indexed_loop(phase: Loop, index: SizeVariable, types: Types) -> Cost:
@@ -177,7 +208,8 @@ def _indexed_loop(phase: Loop, index: SizeVariable, types: Types) -> Cost:
             *[graph.params for graph in traverse.subgraphs(inner_phase)])
     known = {value: types[value] for value in inside}
     iteration = substitute_sizes(Graph(phase.body.phases, known, {}, (), (), ()), {index: variable(placeholder(index))})
-    inner, trip = _block(SubGraph((), iteration.phases, ()), iteration.types), upper_bound(phase.trip)
+    body = SubGraph((), iteration.phases, phase.body.results)
+    inner, trip = _block(body, iteration.types, _replaceable(phase)), upper_bound(phase.trip)
 
     def over_turns(count: Size) -> Size:
         return sum_upper_bound(count, index, trip)

@@ -45,3 +45,30 @@ def test_memory_is_the_largest_turn() -> None:
     triangle = backend.load(core_of(TRIANGLE.replace("+/√⍺↑x", "+/⌽√⍺↑⍋x")), {"x": x}, {})
     assert graph_cost(triangle.graph).operations["transcendental"].constant == 499_500
     assert x.nbytes <= max(backend.plan(triangle).peak.values()) <= 8 * x.nbytes
+
+
+IN_PLACE = """input x : f64[n] where n ≥ 1000
+(i s) ← {(i s) ← ⍵ ⋄ (i+1 ⋄ (2×s[i])@i ⊢ s)}⍣1000 ⊢ (0 ⋄ x)
+output y ← s"""
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [(IN_PLACE, 1), (IN_PLACE.replace("(2×s[i])@i", "(2×s[i 0])@(i 0)"), 2),
+     (IN_PLACE.replace("⊢ s)}", "⊢ s+0×⌽s)}"), None), (IN_PLACE.replace("(2×s[i])@i ⊢ s", "s+(2×s[i])@i ⊢ s"), None)],
+)  # fmt: skip
+def test_an_update_of_a_state_writes_the_items_that_it_replaces(text: str, items: int | None) -> None:
+    """Updates of a large state counted as copies of it: a million of them "read 16 TB", and `--max-time` refused them."""
+    cost = graph_cost(optimise(lower(core_of(text))))
+    (n,) = cost.scratch.variables() or [v for size in cost.operations.values() for v in size.variables()][:1] or [None]
+    at = 1_000_000
+    known = {} if n is None else {n: at}
+    written = cost.written.evaluate(known)
+    assert (written < 100 * at) if items else (written > 1000 * 8 * at)
+    if items:
+        assert "scatter" in cost.operations and cost.total().evaluate(known) < 100 * at
+
+
+def test_a_gather_reads_what_it_picks() -> None:
+    cost = graph_cost(optimise(lower(core_of("input x : f64[n] where n ≥ 9\noutput y ← x[4 2 8]"))))
+    assert cost.read.constant == 3 * (8 + 8)  # items and indices
