@@ -28,9 +28,11 @@ ELLIPSES: Final = ("…", "...", "..")
 OBJECTIVES: Final = ("latency", "throughput", "energy", "machines", "syncs")
 VERBS: Final = (
     "place", "split", "nosplit", "replicate", "keep", "move", "limit", "minimize", "deadline", "speculate", "order",
-    "before", "issue_before",
+    "before", "issue_before", "cut",
 )  # fmt: skip
 INFIX_VERBS: Final = ("before", "issue_before")
+NUMBERED: Final = re.compile(r"#[0-9]{1,9}")
+"""A phase by the number that a plan shows: `#4`."""
 _QUANTITY: Final = re.compile(r"([0-9][0-9_]*)(?:\.([0-9]{1,18}))?([A-Za-zµμ]*)")
 _BYTES: Final = {
     "": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40,
@@ -45,7 +47,7 @@ class ResolvedDirective(Generic[Phase]):
 
     `a before b` has the groups (a), (b); `order x y z` one group; `gpu { a ⋄ b }`, whose verb is `group`, one for each step.
     `devices` are the device words in order; `shares` the ratio of a split (`3:1` is (3, 1)); `number` a limit in bytes or
-    machines; `text` a deadline as written; `objectives` what to minimize, most important first."""
+    machines, or an axis; `text` a deadline as written; `objectives` what to minimize, most important first."""
 
     verb: str
     span: Span
@@ -119,6 +121,10 @@ class DirectiveReader(Generic[Phase]):
                 return self._split(span, first, rest)
             case "nosplit" | "replicate" | "speculate":
                 return ResolvedDirective(first.text, span, (self.phases(rest, first),))
+            case "cut":
+                if len(rest) < 3 or rest[-2].text != "axis" or not re.fullmatch("[0-9]{1,3}", rest[-1].text):
+                    raise self.error(first.span, "a cut is written `cut m axis 1`")
+                return ResolvedDirective("cut", span, ((self._one(rest[:-2], first),),), number=int(rest[-1].text))
             case "limit":
                 return self._limit(span, first, rest)
             case "minimize" | "minimise":
@@ -282,7 +288,7 @@ class _ValueDirectiveReader(DirectiveReader[str]):
             labels = tuple(Label(span, "one is bound here") for span in entry)
             message = f"`{word.text}` means {len(entry)} values; give them different names"
             raise self.error(word.span, message, Code.SCH201, labels=labels)
-        if word.text not in self.phase_names and self.complete:
+        if word.text not in self.phase_names and self.complete and not NUMBERED.fullmatch(word.text):
             raise self.unknown(word, self.phase_names)
         return word.text
 

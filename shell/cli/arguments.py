@@ -167,8 +167,8 @@ DIGITS = Option(("--digits",), Takes.VALUE, "N", "significant digits of printed 
 
 FORMAT_CHECK = Option(("--format",), Takes.VALUE, "FORMAT", "text, json, sarif or github", ("text", "json", "sarif", "github"))
 FORMAT_PLAN = Option(
-    ("--format",), Takes.VALUE, "FORMAT", "text, json, gantt, svg, html, dot or trace (opens in Perfetto)",
-    ("text", "json", "gantt", "svg", "html", "dot", "trace"),
+    ("--format",), Takes.VALUE, "FORMAT", "text, json, schedule (for --schedule), gantt, svg, html, dot or trace (Perfetto)",
+    ("text", "json", "schedule", "gantt", "svg", "html", "dot", "trace"),
 )  # fmt: skip
 FORMAT_RESULT = Option(("--format",), Takes.VALUE, "FORMAT", "text or json", ("text", "json"))
 
@@ -189,12 +189,13 @@ PROVE = Option(("--prove",), Takes.NOTHING, "", "search until the plan is proved
 FAST = Option(("--fast",), Takes.NOTHING, "", "heuristics and bounds only")
 STRATEGY_NAMES = (
     "baselines", "at-home", "single-split", "paths", "energetic", "lp-relaxation", "list-scheduling",
-    "uniform", "fewer-devices", "activity-lists", "row-shifts", "annealing", "z3", "chunks",
-    "slivers",
+    "fewer-devices", "activity-lists", "row-shifts", "annealing", "z3", "chunks", "slivers",
 )  # fmt: skip
 """Of `backend.schedule.search.portfolio`, which is imported only when something is planned."""
 WITHOUT = Option(("--without",), Takes.VALUES, "STRATEGY", "plan without a strategy of the planner, to see its effect",
                  STRATEGY_NAMES)
+SCHEDULE = Option(("--schedule",), Takes.VALUE, "FILE", "also obey the schedule blocks of FILE, such as `rho plan --format"
+                  " schedule` writes", file=READ)
 REQUIRE_OPTIMAL = Option(("--require-optimal",), Takes.NOTHING, "", "a plan that is not proved optimal is an error (exit 5)")
 CLUSTER = Option(("--cluster",), Takes.VALUE, "WHERE", "use workers: local:2, tcp://HOST:PORT or a scheduler.json")
 SIZE = Option(("--size",), Takes.VALUES, "NAME=N", "a size or a param; other sizes come from the headers of the data")
@@ -245,7 +246,7 @@ VERBS: tuple[Verb, ...] = (
             Option(("--plan",), Takes.VALUE, "PLAN", "run a plan that `rho plan -o PLAN` made", file=READ),
             CLUSTER,
             Option(("--restarts",), Takes.VALUE, "N", "how often a run may begin again after a worker was lost (3)"),
-            OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
+            OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL, SCHEDULE,
             Option(("--plot",), Takes.VALUES, "[KIND:]NAME[,NAME…][=FILE]", "draw it here, or into a .png or .svg file; KIND is"
                    " line, bars, scatter or hist; of several names the first is the x axis", file=WRITTEN),
             Option(("--plot-size",), Takes.VALUE, "WxH", "columns and lines; for a file, pixels"),
@@ -311,7 +312,7 @@ VERBS: tuple[Verb, ...] = (
             Option(("--devices",), Takes.VALUE, "N|FILE", "a device profile; for an instance also a number, or JSON",
                    file=READ),
             Option(("--contention",), Takes.VALUE, "off|group", "off: links carry any number at once", ("off", "group")),
-            CLUSTER, OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
+            CLUSTER, OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL, SCHEDULE,
             Option(("--pareto",), Takes.VALUE, "time,WHAT", "plans that trade time for energy, machines, syncs or throughput"),
             Option(("--points",), Takes.VALUE, "N", "at most N plans on the front (8)"),
             Option(("--deadline",), Takes.VALUE, "TIME", "the best plan for the objective that ends within TIME (20ms)"),

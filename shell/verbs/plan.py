@@ -12,7 +12,7 @@ from ...backend.graph.phases import Constant, Input, Loop, Output, Phase, Print
 from ...backend.schedule.instances.directive_resolution import DirectivesRejected
 from ...backend.schedule.instances.instance_json import requested_devices
 from ...backend.schedule.instances.solve_instance import Solved, gap_of, read_instance, result_json, result_text, solve
-from ...backend.schedule.plan.plan_text import busy_of, bytes_text, label, plans_text, space_lines, time_text
+from ...backend.schedule.plan.plan_text import busy_of, bytes_text, label, plans_text, schedule_text, space_lines, time_text
 from ...backend.schedule.problem import Conflict, Contention, Objective, Problem, Status
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, pointing_into
 from ...lang.support.bounded_parsing import parse_natural
@@ -28,6 +28,7 @@ from ..display.costs import duration
 from ..display.plan_output import PICTURES, picture, plan_lines
 from ..display.progress import planning_progress
 from ..execution.run_request import RunRequest, require_complete
+from ..execution.schedule_files import with_schedule_file
 from ..execution.scheduling import PlanPurpose, Scheduling, budget_of, profile_of, require_optimal
 from ..execution.stored_plans import read_plan
 from ..pipeline import Session
@@ -320,9 +321,10 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
     if arguments.has("--contention"):
         raise UsageError("rho plan: --contention is for --instance FILE", "a profile's link groups say it for programs")
     drawn = _picture_format(arguments)
+    as_block = arguments.value("--format") == "schedule"
     scheduling = scheduling_of(arguments, PlanPurpose.LOOK)
     stored = arguments.has("-o") and (arguments.value("--format") is None or wants_json(arguments))
-    if scheduling is None and (drawn is not None or stored or arguments.has("--diff")):
+    if scheduling is None and (drawn is not None or stored or as_block or arguments.has("--diff")):
         scheduling = Scheduling(PlanPurpose.LOOK)  # pictures, comparisons and stored plans need ticks
     if unfit := [name for name in ("--points", "--point", "--weights") if arguments.has(name) and not arguments.has("--pareto")]:
         raise UsageError(f"rho plan: {unfit[0]} is for a front", "add --pareto time,energy")
@@ -334,7 +336,7 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
     path = arguments.positional[0]
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session("", permissions_of(arguments, request, path, os.path.dirname(path)), strictness)
-    checked = session.check(read_source(path))
+    checked = session.check(with_schedule_file(arguments, read_source(path), scheduling, console))
     core = checked.require()
     standard_streams.show_diagnostics(console, checked.diagnostics, checked.sources)
     require_complete(core, request, planned=True)
@@ -404,6 +406,9 @@ def _plan_output(arguments: Arguments, loaded: LoadedProgram, scheduling: Schedu
         return picture(chart_of_plan(plan, os.path.basename(loaded.checked.source.name)), drawn)
     if is_json:
         return encode_plan(plan)
+    if arguments.value("--format") == "schedule":
+        require_one_run(loaded, "a schedule block of its plan")
+        return schedule_text(plan)
     return plan_lines(loaded, programs=arguments.has("--loops"))
 
 

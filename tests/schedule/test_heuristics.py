@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.head_tail_bounds import Costs
-from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, PlaceDirective, Problem, SourceLine
-from rho.backend.schedule.search.list_scheduling import baselines, heft, optimistic_costs, peft, uniform_partitions
+from rho.backend.schedule.problem import DeviceGroup, PhaseIndex, PhaseTask, PlaceDirective, Problem, SourceLine
+from rho.backend.schedule.search.list_scheduling import baselines, heft, optimistic_costs, peft
 from rho.backend.schedule.search.local_search import anneal
 from rho.backend.schedule.search.mode_enumeration import candidate_modes
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
@@ -56,16 +56,6 @@ def test_placement_directives_bind_heuristics() -> None:
     problem = Problem(TOPCUOGLU.devices, (), TOPCUOGLU.phases, TOPCUOGLU.edges, (directive,))
     for candidate in baselines(Costs(ScheduleDecoder(problem))):
         assert candidate.decisions.modes[0] == ((0, 1),)
-
-
-def test_uniform_modes_align_a_chain() -> None:
-    phases = tuple(PhaseTask(f"m{i}", {"a": Ticks(((1, 3),)), "b": Ticks(((1, 1),))}, rows=40, out_bytes=400) for i in range(3))
-    edges = (Edge(PhaseIndex(0), PhaseIndex(1), ticks=100), Edge(PhaseIndex(1), PhaseIndex(2), ticks=100))
-    problem = Problem((DeviceGroup("A", "a", home=True), DeviceGroup("B", "b")), (), phases, edges)
-    costs = Costs(ScheduleDecoder(problem))
-    base = heft(costs)
-    assert base is not None
-    assert min(c.ticks for c in uniform_partitions(costs, base) if c.ticks is not None) == 90
 
 
 def test_an_even_split_over_very_many_devices_stays_small() -> None:

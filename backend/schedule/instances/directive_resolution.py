@@ -2,7 +2,7 @@
 
     place a b on gpu0 · gpu { a ⋄ b } · a b before c · a issue_before b · print a before d · split m rows 3:1 over gpu0 gpu1
     nosplit m · replicate w · keep y on gpu0 · limit memory gpu0 200MB · limit machines 40 · minimize latency syncs
-    deadline 5ms · speculate z · order x y z
+    deadline 5ms · speculate z · order x y z · cut m axis 1
 
 A `DirectiveScope` maps names to phases: ids of an instance, or names of a program (there `print a` is the phase that prints it,
 and `print` all that print).  Errors: SCH107 (no such phase, device or directive), SCH201 (a name of several phases), SCH202
@@ -19,7 +19,7 @@ from typing import Final
 from ....lang.bind.directives import PRINT, DirectiveError, DirectiveReader, ResolvedDirective, replacement_fix, ticks_of
 from ....lang.diagnostics.model import Code, Diagnostic, Label, Rejected, Severity
 from ....lang.primitives.table import nearest
-from ....lang.support.records import dataclass
+from ....lang.support.records import dataclass, field
 from ....lang.syntax.source import Source, Span
 from ....lang.tree.program import Directive as Words, DirectiveGroup, DirectiveWord
 from ..problem import (
@@ -64,6 +64,8 @@ class DirectiveScope:
 
     problem: Problem
     phases: Mapping[str, Sequence[NamedPhase]]
+    axes: Mapping[PhaseIndex, Sequence[int]] = field(default_factory=dict)
+    """Along which axes a phase may be cut.  A problem whose phases have several has one space for each choice (`along`)."""
 
 
 class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
@@ -74,6 +76,7 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
         self.scope, self.source, self.number = scope, source, number
         self.directives: list[Directive] = []
         self.objectives: list[Objective] = []
+        self.axes: dict[PhaseIndex, int] = {}
 
     def read(self, words: Words) -> None:
         before = len(self.resolved)
@@ -119,7 +122,18 @@ class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):
                 return [Deadline(line, ticks_of(directive.text, self.scope.problem.tick_ns) or 0)]
             case "order":
                 return [IssueBefore(line, (first,), (then,)) for first, then in pairwise(groups[0])]
+            case "cut":
+                self.resolve_cut(directive)
+                return []
         raise AssertionError(directive.verb)
+
+    def resolve_cut(self, directive: ResolvedDirective[PhaseIndex]) -> None:
+        ((phase,),), axis = directive.phases, directive.number
+        if axis not in (known := self.scope.axes.get(phase, ())):
+            allowed = "axis " + " or ".join(map(str, sorted(known))) if known else "no axis"
+            raise self.error(directive.span, f"this can be cut along {allowed}, not axis {axis}")
+        if self.axes.setdefault(phase, axis) != axis:
+            raise self.error(directive.span, "this is cut along one axis, and another line says another", Code.SCH101)
 
     def resolve_split(self, directive: ResolvedDirective[PhaseIndex], line: SourceLine) -> Split:
         ((phase,),) = directive.phases
@@ -241,6 +255,7 @@ class Resolved:
     directives: tuple[Directive, ...]
     objectives: tuple[Objective, ...]
     diagnostics: tuple[Diagnostic, ...]
+    axes: Mapping[PhaseIndex, int] = field(default_factory=dict)
 
 
 def ids_of(problem: Problem) -> dict[str, list[NamedPhase]]:
@@ -289,7 +304,8 @@ def resolve(block: Sequence[Words], scope: DirectiveScope, source: Source) -> Re
     for words in block:
         reader.read(words)
     together = _joint_checks(reader.directives, scope.problem, lambda _: source.name)
-    return Resolved(tuple(reader.directives), tuple(dict.fromkeys(reader.objectives)), (*reader.diagnostics, *together))
+    diagnostics = (*reader.diagnostics, *together)
+    return Resolved(tuple(reader.directives), tuple(dict.fromkeys(reader.objectives)), diagnostics, reader.axes)
 
 
 def _joint_checks(directives: Sequence[Directive], problem: Problem, file: Callable[[SourceLine], str]) -> list[Diagnostic]:

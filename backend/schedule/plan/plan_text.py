@@ -65,6 +65,48 @@ from .plan import (
     sub_plans,
 )
 
+# ---------------------------------------------------------------------------------------------------- plan as a block
+#
+# The decisions of a plan as a `schedule` block: the axis, the devices and the rows of each phase, and their order.
+#
+# Phases have the numbers of the plan (`#4`), since a value that a block names is not fused.  Loops that devices run together and
+# phases in chunks have no line: they are planned again.
+
+def schedule_text(plan: ExecutionPlan) -> str:
+    """A `schedule` block with which the same program, sizes and devices get these decisions."""
+    starts: dict[PhaseId, int] = {}
+    shards: dict[PhaseId, list[tuple[int, DeviceId, int]]] = {}
+    axis_of = {one.phase: one for one in plan.space.cuts}
+    apart = {*(one.phase for one in plan.spread), *(one.phase for one in plan.chunks)}
+    for queue in plan.main.queues:
+        for step in queue.steps:
+            if isinstance(step, RunStep | LoopStep | BranchStep | CellsStep) and step.phase not in apart:
+                axis = axis_of[step.phase].axis if step.phase in axis_of else None
+                box = step.box if isinstance(step, RunStep) else None
+                first, stop = (0, 0) if box is None or axis is None else box[axis]
+                starts[step.phase] = min(step.start, starts.get(step.phase, step.start))
+                shards.setdefault(step.phase, []).append((first, queue.device, stop - first))
+    labels = {phase.id: phase for phase in plan.phases}
+    lines = [f"cut #{one.phase} axis {one.axis}" for one in plan.space.cuts if one.is_chosen and one.axis is not None]
+    lines += [f"speculate #{phase}" for phase in plan.speculated]
+    order = [phase for phase in sorted(starts, key=lambda phase: (starts[phase], phase)) if labels[phase].op not in _AT_HOME]
+    for phase in order:
+        parts = sorted(shards[phase])
+        devices = " ".join(device for _, device, _ in parts)
+        line = f"place #{phase} on {devices}"
+        if len(parts) > 1:
+            line = f"split #{phase} rows {':'.join(str(rows) for _, _, rows in parts)} over {devices}"
+        lines.append(f"{line}  ⍝ {labels[phase].label}")
+    if len(order) > 1:
+        lines.append("order " + " ".join(f"#{phase}" for phase in order))
+    sizes = " ".join(f"{name}={number}" for name, number in plan.sizes)
+    return "\n".join(("schedule {", f"  ⍝ for {sizes or 'these sizes'}", *(f"  {each}" for each in lines), "}"))
+
+
+_AT_HOME: Final = ("input", "output", "print", "constant")
+"""Phases that run at home."""
+
+
 # ---------------------------------------------------------------------------------------------------- labels of phases
 #
 # The description of phases in a plan, in numbers and words.

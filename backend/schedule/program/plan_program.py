@@ -12,11 +12,11 @@ from itertools import pairwise
 from math import isqrt
 from typing import Final, TypeAlias
 
-from ....lang.bind.directives import PRINT, DirectiveReader
+from ....lang.bind.directives import NUMBERED, PRINT, DirectiveReader
 from ....lang.diagnostics.model import Code, Diagnostic, Label, Refused, Rejected, RhoError, RunFailed, Severity
 from ....lang.support.records import dataclass, replace
 from ....lang.syntax.source import Source, Span
-from ....lang.tree.program import DirectiveWord, ScheduleBlock
+from ....lang.tree.program import Directive as Words, DirectiveWord, ScheduleBlock
 from ....typechecker.core.operations import Core, CorePrint, ValueId, blocks_of, captured, operands_of, results_of
 from ...devices.cost_functions import Ticks
 from ...devices.profile import Profile
@@ -63,7 +63,7 @@ from .distributed_loop import DistributedLoop, ProgramProblem, TicksOf
 from .distributed_loop_search import bound_with_distributed_loops, distributable_loops, plan_distributed_loops
 from .iteration_plan import BranchForm, arms_by_branch, every_form, plan_forms, relaxed, with_arms, with_speculated
 from .plan_from_schedule import assembled_operands, plan_of
-from .problem_from_program import CHUNKS, axes_in, cost_context_of, cuts_in, names_in, problem_of
+from .problem_from_program import CHUNKS, along_only, axes_in, cost_context_of, cuts_in, is_narrowed, names_in, problem_of
 from .schedule_from_plan import (
     PlanMismatch,
     answer_of,
@@ -255,6 +255,8 @@ def _planned(
     """The plan of an answer, if both verifiers accept it.  AssertionError: they do not."""
     if formed.answer.schedule is None or formed.answer.status is Status.ABORTED:
         raise _without_plan(formed.answer, core, formed.program)
+    if is_narrowed(formed.program):
+        formed = replace(formed, answer=replace(formed.answer, every_axis=False))
     known, floor = formed.answer, formed.answer.lower_bound
     formed = formed if search_deadline is None else search_deadline.unconstrain(formed)
     program, answer = formed.program, formed.answer
@@ -409,6 +411,9 @@ def with_directives(
     place_of = {phase.id: PhaseIndex(p) for p, phase in enumerate(program.phases)}
     moved = [place_of[phase.id] for phase in bound.graph.phases]
     names = {name: [NamedPhase(moved[p], spans[p]) for p in places] for name, places in names_in(bound).items()}
+    names |= {f"#{id}": [NamedPhase(p)] for id, p in place_of.items()}
+    axes = {PhaseIndex(p): [one.cut.axis for one in cuts if one.cut is not None] for p, cuts in enumerate(program.options)}
+    cut: dict[PhaseIndex, int] = {}
     arms = arms_by_branch(bound, program)
     main = core.sources[0] if core.sources else Source("<program>", "")
     texts = {source.name: source for source in core.sources}
@@ -417,14 +422,15 @@ def with_directives(
     diagnostics: list[Diagnostic] = []
     for block in core.schedules:
         source = texts.get(block.span.file, main)
-        resolved = resolve(block.directives, DirectiveScope(program.problem, names), source)
+        resolved = resolve(block.directives, DirectiveScope(program.problem, names, axes), source)
+        cut |= resolved.axes
         directives += with_arms(resolved.directives, arms)
         asked += resolved.objectives
         diagnostics += (*resolved.diagnostics, *_unspeculable(resolved.directives, bound, program, block.span.file))
         diagnostics += _overridden_objectives(block, resolved.objectives, objectives)
     if any(diagnostic.is_error for diagnostic in diagnostics):
         raise Rejected(diagnostics)
-    directed = replace(program, problem=replace(program.problem, directives=tuple(directives)))
+    directed = along_only(replace(program, problem=replace(program.problem, directives=tuple(directives))), cut)
     return _with_objectives(directed, objectives, asked), tuple(diagnostics)
 
 
@@ -746,7 +752,8 @@ def check_blocks(core: Core, profile: Profile | None = None) -> tuple[Diagnostic
     diagnostics: list[Diagnostic] = []
     directives: list[Directive] = []
     for block in core.schedules:
-        resolved = resolve(block.directives, scope, texts.get(block.span.file, Source(block.span.file, "")))
+        known = [words for words in block.directives if not _needs_phases(words)]
+        resolved = resolve(known, scope, texts.get(block.span.file, Source(block.span.file, "")))
         directives += resolved.directives
         diagnostics += resolved.diagnostics if profile is not None else ()
     if any(diagnostic.is_error for diagnostic in diagnostics):
@@ -756,6 +763,12 @@ def check_blocks(core: Core, profile: Profile | None = None) -> tuple[Diagnostic
     if conflict is not None:
         diagnostics.append(conflict_diagnostic(conflict, core.schedules[0].span, 1))
     return tuple(diagnostics)
+
+
+def _needs_phases(words: Words) -> bool:
+    """Does a directive speak of axes or numbers of phases, which a program without sizes does not have?"""
+    texts = [word.text for word in words.words if isinstance(word, DirectiveWord)]
+    return texts[:1] == ["cut"] or any(NUMBERED.fullmatch(text) for text in texts)
 
 
 def _names(core: Core) -> list[str]:
@@ -801,14 +814,18 @@ class _PhaseNameReader(DirectiveReader[str]):
         return word.text
 
 
+def devices_mentioned(block: ScheduleBlock, names: Sequence[str] = ()) -> Iterator[str]:
+    """The devices, ranges and classes of the directives of a block that are well formed; `names`: of phases."""
+    reader = _PhaseNameReader(frozenset(names))
+    for words in block.directives:
+        reader.read(words)
+    yield from (word.text for one in reader.resolved for word in one.devices)
+
+
 def _mentioned_devices(core: Core, names: Sequence[str]) -> tuple[DeviceGroup, ...]:
     """The devices that the blocks mention, as if they existed."""
-    reader = _PhaseNameReader(frozenset(names))
-    for block in core.schedules:
-        for words in block.directives:
-            reader.read(words)
     count: dict[str, int] = {"cpu0": 1}
-    for word in (word.text for one in reader.resolved for word in one.devices):
+    for word in (word for block in core.schedules for word in devices_mentioned(block, names)):
         base, _, numbers = word.partition("[")
         last = numbers.removesuffix("]").rpartition("..")[2]
         most = int(last) + 1 if last.isascii() and last.isdigit() and len(last) < 5 else 1

@@ -14,7 +14,7 @@ slowest class that runs them, arms of branches beside them; every cost is then r
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from typing import Final
 
 from ....lang.diagnostics.model import Code, Diagnostic, Refused
@@ -100,6 +100,28 @@ def problem_of(
     )  # fmt: skip
     problem = replace(stated.along(chosen), axes=space)
     return ProgramProblem(problem, bound, bound.graph.phases, choice_of(options, chosen), options, profile, together)
+
+
+def along_only(program: ProgramProblem, axes: Mapping[PhaseIndex, int]) -> ProgramProblem:
+    """The problem whose space has these axes alone of these phases."""
+    space = program.problem.axes
+    if not axes or space is None:
+        return program
+    remaining = [
+        [k for k, one in enumerate(options) if p not in axes or (one.cut is not None and one.cut.axis == axes[PhaseIndex(p)])]
+        for p, options in enumerate(program.options)
+    ]
+    edges: list[Mapping[tuple[int, int], Edge]] = []
+    for edge in space.edges:
+        one = next(iter(edge.values()))
+        pairs = product(enumerate(remaining[one.source]), enumerate(remaining[one.target]))
+        edges.append({(i, j): edge[k, m] for (i, k), (j, m) in pairs})
+    phases = tuple(tuple(tasks[k] for k in ks) for tasks, ks in zip(space.phases, remaining, strict=True))
+    options = tuple(tuple(cuts[k] for k in ks) for cuts, ks in zip(program.options, remaining, strict=True))
+    narrow = AxisSpace(phases, tuple(edges))
+    chosen = least_bytes(narrow)
+    problem = replace(replace(program.problem, axes=narrow).along(chosen), axes=narrow)
+    return replace(program, problem=problem, cuts=choice_of(options, chosen), options=options)
 
 
 def cost_context_of(program: ProgramProblem, profile: Profile, ticks_of: TicksOf | None = None) -> CostContext:
@@ -556,6 +578,12 @@ def cuts_in(program: ProgramProblem) -> tuple[PlannedCut, ...]:
         if phase.id not in apart and (axes or because):
             planned_cuts.append(PlannedCut(phase.id, None if cut is None else cut.axis, axes, because))
     return tuple(planned_cuts)
+
+
+def is_narrowed(program: ProgramProblem) -> bool:
+    """Is there a phase whose only axis was given, though it could be cut along others?"""
+    options = {phase.id: cuts for phase, cuts in zip(program.phases, program.options, strict=True)}
+    return any(one.is_chosen and len(options[one.phase]) < len(one.axes) for one in cuts_in(program))
 
 
 def axes_in(plan: ExecutionPlan) -> Axes:

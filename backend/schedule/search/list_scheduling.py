@@ -21,7 +21,6 @@ from ..bounds.head_tail_bounds import BoundSet, Costs, apportion_within, bisect_
 from ..problem import Decisions, DirectiveConstraints, InsertionPolicy, Mode, Schedule, TransferPolicy, apportion
 from ..timeline.problem_index import topological_order
 from ..timeline.serial_sgs import ScheduleDecoder, first_gap
-from .mode_enumeration import water_filled
 
 # ---------------------------------------------------------------------------------------------------- HEFT and PEFT
 
@@ -507,42 +506,3 @@ def even_mode(costs: Costs, phase: int, most: int = MOST_EVEN) -> Mode:
         return costs.undivided_mode(phase, _allowed_or_home(costs, phase, decoder.home))
     devices = costs.allowed[phase][: min(task.rows, decoder.constraints.machines or task.rows, most)]
     return tuple(zip(devices, apportion(task.rows, [1] * len(devices)), strict=True))
-
-
-# ---------------------------------------------------------------------------------------------------- uniform partition
-#
-# The same devices for every phase: aligned cuts move nothing between them.
-
-MOST_SETS: Final = 12
-
-
-def uniform_partitions(costs: Costs, base: Decisions) -> list[PlacementCandidate]:
-    """For each set of devices (all; each class; all but one class): phases that can be cut are cut over it, the others as in
-    `base`.  Cuts are water-filled by phase, and also all in the proportion of the slowest phase to be aligned."""
-    decoder = costs.decoder
-    constraints = decoder.constraints
-    cut = [
-        p for p, task in enumerate(decoder.problem.phases)
-        if task.rows and p not in constraints.fixed_modes and p not in constraints.undivided and len(costs.allowed[p]) > 1
-    ]  # fmt: skip
-    order = topological_order(decoder.before)
-    if not cut or order is None:
-        return []
-    everything = sorted(d for members in costs.members for d in members)
-    sets = [everything, *(list(members) for members in costs.members if len(members) > 1)]
-    if len(costs.members) > 2:
-        sets += [[d for d in everything if d not in set(members)] for members in costs.members]
-    result: list[PlacementCandidate] = []
-    for devices in sets[:MOST_SETS]:
-        modes = list(base.modes)
-        for p in cut:
-            allowed = set(costs.allowed[p])
-            chosen = [d for d in devices if d in allowed][: constraints.machines]
-            mode = water_filled(costs, p, chosen) if chosen else None
-            if mode is not None:
-                modes[p] = mode
-        for priority in dict.fromkeys((base.priority, tuple(order))):
-            result.append(best_timing(decoder, "uniform", Decisions(tuple(modes), priority)))
-    even = tuple(even_mode(costs, p) if p in cut else mode for p, mode in enumerate(base.modes))
-    result.append(best_timing(decoder, "uniform", Decisions(even, base.priority)))
-    return result

@@ -44,7 +44,6 @@ from .primal_heuristics import (
     BASELINES,
     LIST_SCHEDULING,
     ROW_SHIFTS,
-    UNIFORM,
 )
 from .strategy import DEFAULT, FAST, PROVE, Budget, Incumbent, SearchContext, Strategy, tolerate_failures
 
@@ -225,8 +224,8 @@ Z3: Final = Strategy(
 # ---------------------------------------------------------------------------------------------------- portfolio
 
 STRATEGIES: Final[tuple[Strategy, ...]] = (
-    BASELINES, AT_HOME, SINGLE_SPLIT, PATHS, ENERGETIC, LP_RELAXATION, LIST_SCHEDULING, UNIFORM, FEWER_DEVICES,
-    ACTIVITY_LISTS, ROW_SHIFTS, ANNEALING, Z3, IN_CHUNKS, SLIVERS,
+    BASELINES, AT_HOME, SINGLE_SPLIT, PATHS, ENERGETIC, LP_RELAXATION, LIST_SCHEDULING, FEWER_DEVICES, ACTIVITY_LISTS,
+    ROW_SHIFTS, ANNEALING, Z3, IN_CHUNKS, SLIVERS,
 )  # fmt: skip
 """From cheap to dear.  See Note [Strategies].  `benchmarks/results/strategies.md` shows what each one earns."""
 

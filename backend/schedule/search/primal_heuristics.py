@@ -1,5 +1,5 @@
-"""Strategies that offer schedules and no bound (primal heuristics): baselines, list scheduling, uniform modes, and local
-search from the best of them.
+"""Strategies that offer schedules and no bound (primal heuristics): baselines, list scheduling, and local search from the
+best of them.
 
 The number of moves falls with the number of shards, so that the total cost of decoding is about the same for all problems.
 """
@@ -32,7 +32,6 @@ from .list_scheduling import (
     baselines,
     best_timing,
     moldable_list_schedule,
-    uniform_partitions,
     within_limits,
 )
 from .local_search import ROW_TEMPERATURES, SEED, RepartitionMove, anneal, anneal_order, repartition_moves
@@ -42,8 +41,6 @@ from .strategy import MOST_DEVICES, MOST_EXACT, SearchContext, Strategy
 
 PRICES: Final = (100, 10, 1)
 WIDTHS: Final = (1, 256)
-MOST_UNIFORM: Final = 4000
-"""Phases times devices up to which the same devices are tried for all phases of a large graph."""
 MOST_WORK: Final = 320_000
 """Shards scheduled in annealing of a large graph, in all."""
 FEW_PHASES: Final = 8
@@ -101,23 +98,6 @@ LIST_SCHEDULING: Final = Strategy(
     "list-scheduling", "phases by what must follow them, each cut over as many devices of a class as pays at a price",
     _list_scheduling, lambda context: context.is_large,
 )  # fmt: skip
-
-
-def _uniform(context: SearchContext) -> None:
-    base = next((one for one in context.baselines if one.name == "HEFT"), None)
-    for candidate in uniform_partitions(context.costs, base.decisions) if base is not None else ():
-        context.consider(candidate)
-
-
-def _uniform_pays(context: SearchContext) -> bool:
-    return not context.is_large or (
-        context.few_devices and len(context.problem.phases) * len(context.decoder.kinds) <= MOST_UNIFORM
-    )
-
-
-UNIFORM: Final = Strategy(
-    "uniform", "the same devices for every phase, so that aligned cuts move nothing", _uniform, _uniform_pays
-)
 
 
 # ------------------------------------------------------------------------------------- local search
