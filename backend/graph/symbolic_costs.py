@@ -185,8 +185,8 @@ def reduced_axes(phase: LibraryPhase, types: Types) -> tuple[tuple[int, AxisSign
 
 def _block(graph: SubGraph, types: Types, replaceable: AbstractSet[ValueId] | None = None) -> Cost:
     """`replaceable`: values in whose memory updates may be after their last use, beside those made here; None: none may."""
-    total, last = NO_COST, {value: phase.id for phase in graph.phases for value in traverse.uses(phase)}
-    last.update(dict.fromkeys(graph.results))
+    total = NO_COST
+    last = {value: phase.id for phase in graph.phases for value in traverse.uses(phase) if value not in graph.results}
     known = None if replaceable is None else set(replaceable)
     for phase in graph.phases:
         total = _add(total, cost_of(phase, types, frozenset(v for v in known or () if last.get(v) == phase.id)))
