@@ -27,7 +27,7 @@ from ... import __version__
 from ...lang.support import processes
 from ...lang.support.caches import Cache
 from ...lang.support.files import Durability, replace_file
-from ...lang.support.processes import acquire, in_children
+from ...lang.support.processes import acquire, in_children, keep_forever
 from ...lang.support.records import dataclass, field
 from ..lower.loop_order import NAME
 from ..scalar import coefficient_tables
@@ -181,7 +181,7 @@ def _block_key() -> int:
     key = ctypes.c_uint64()
     if ctypes.CDLL(None).pthread_key_create(ctypes.byref(key), ctypes.c_void_p(_c_function("free"))):
         raise OSError("no key")
-    _tables.append(key)
+    keep_forever(key)
     return ctypes.addressof(key)
 
 
@@ -194,15 +194,12 @@ def _c_function(name: str) -> int:
     return address
 
 
-_tables: list[Any] = []
-
-
 def _in_memory(data: bytes) -> int:
     """Copy bytes to memory that is never freed; returns its address, a multiple of 64."""
     import ctypes
 
     room = ctypes.create_string_buffer(len(data) + 64)
-    _tables.append(room)
+    keep_forever(room)
     address = (ctypes.addressof(room) + 63) & -64
     ctypes.memmove(address, data, len(data))
     return address
@@ -378,7 +375,6 @@ _ELF: Final = b"\x7fELF\x02\x01"  # of 64 bits, little-endian
 _RELOCATABLE, _X86_64, _ABSOLUTE_64 = 1, 62, 1
 _CONTENT, _SYMBOLS, _RELOCATIONS, _ZEROS = 1, 2, 4, 8
 _WRITABLE, _IN_MEMORY = 1, 2
-_images: list[object] = []
 
 
 class _ElfSection(NamedTuple):
@@ -452,7 +448,7 @@ def _load(code: bytes) -> int:
     (kernel,) = [address_of(symbol) for symbol in symbols if symbol[3] and name_of(symbol) == NAME]
     if ctypes.CDLL(None).mprotect(ctypes.c_void_p(base), ctypes.c_size_t(fixed), mmap.PROT_READ | mmap.PROT_EXEC):
         raise OSError("the system allows no new code")
-    _images.append(image)
+    keep_forever(image)
     return kernel
 
 

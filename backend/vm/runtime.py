@@ -193,6 +193,7 @@ class Native:
         self._method = _Method(b"call", host.call, _FAST_CALL, None)
         self._new_function = python_api("PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
         self._lock = processes.lock()
+        processes.keep_forever(self._method)  # which functions read when they are freed
         self._renew()
         processes.in_children(self._renew)
 

@@ -1,4 +1,4 @@
-"""What concerns the process as a whole: forks, waits for threads, and what the system grants it.
+"""What concerns the process as a whole: forks, its end, waits for threads, and what the system grants it.
 
 Fork safety: after a fork no lock of Rho is held and no shared state is half changed.
 
@@ -125,6 +125,16 @@ def _after_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
+
+
+# ---------------------------------------------------------------------------------------------------- the end of Python
+
+def keep_forever(value: object) -> None:
+    """Keep an object until the process is gone.  Python drops what modules have before the process ends, while threads still
+    run compiled code that is in its memory, or read that."""
+    import ctypes
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
 
 
 # ---------------------------------------------------------------------------------------------------- interruptible waits

@@ -81,3 +81,20 @@ def test_a_call_while_python_ends(kept: str, kernels: str) -> None:
         assert (done.stdout, done.stderr) == ("20.0\n[6.0, 6.0]\n", "")
     else:
         assert "ImportError" not in done.stderr and "Python is ending" in done.stderr and "atexit.register" in done.stderr
+
+
+AFTER_PYTHON = """
+import ctypes, rho
+from rho.backend.jit import compiler
+rho.compile("{+/⍵}")(list(range(9)))
+code = compiler.compile_text(f"define i64 @{compiler.NAME}(ptr %block) {{\\n  ret i64 0\\n}}\\n")
+assert ctypes.CDLL(None).__cxa_atexit(ctypes.c_void_p(compiler.link(code)), None, None) == 0
+"""
+
+
+def test_code_stays_where_threads_run_it_until_the_process_is_gone() -> None:
+    """A thread of the pool may be anywhere in its code when Python ends, with the memory of what Python has dropped."""
+    given = [sys.executable, "-c", AFTER_PYTHON]
+    environment = {**os.environ, "RHO_KERNELS": "always", "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(given, capture_output=True, text=True, timeout=WATCHDOG, env=environment, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
