@@ -1,13 +1,15 @@
-"""The data that the stages of a session exchange: checked programs, loaded programs and how they are executed."""
+"""The data that the stages of a session exchange: checked programs, loaded programs, how they are executed, and the
+callbacks of its stages."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from enum import Enum
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..lang.diagnostics.model import Diagnostic, Rejected
-from ..lang.support.records import dataclass
+from ..lang.support.records import dataclass, field
 from ..lang.syntax.source import Source
 from ..typechecker.check import CheckResult
 
@@ -120,3 +122,46 @@ class LoadedProgram:
 
             values |= read_inputs(self.core, self.files, self.bound.sizes, without)
         return values
+
+
+# ---------------------------------------------------------------------------------------------------- callbacks
+
+class Stage(Enum):
+    CHECK = "check"
+    LOAD = "load and plan"
+    RUN = "run"
+    VERIFY = "verify"
+    SAVE = "save"
+
+
+class RunCallbacks:
+    """Callbacks of a run, which do nothing here: `stage` is called when a stage begins, `observer` after each step."""
+
+    def stage(self, stage: Stage, loaded: LoadedProgram | None = None) -> None:
+        """Called when a stage begins; from RUN on with the loaded program."""
+
+    @property
+    def observer(self) -> Observer | None:
+        """Called after each step of the run with its time; None: steps are not timed."""
+        return None
+
+
+NO_CALLBACKS = RunCallbacks()
+
+
+@dataclass(slots=True)
+class StageTimes(RunCallbacks):
+    """Records when each stage begins, in nanoseconds since this object was made; `loaded`: the program, once it is loaded."""
+
+    started: int = field(default_factory=perf_counter_ns)
+    stages: list[tuple[Stage, int]] = field(default_factory=list)
+    loaded: LoadedProgram | None = None
+
+    def stage(self, stage: Stage, loaded: LoadedProgram | None = None) -> None:
+        self.stages.append((stage, perf_counter_ns() - self.started))
+        self.loaded = loaded or self.loaded
+
+    def lines(self) -> list[str]:
+        """The lines of `--verbose`: how long each stage took; call it when the last one is over."""
+        ends = [*(start for _, start in self.stages[1:]), perf_counter_ns() - self.started]
+        return [f"{stage.value}: {(end - start) / 1e6:,.1f} ms" for (stage, start), end in zip(self.stages, ends, strict=True)]

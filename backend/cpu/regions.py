@@ -42,21 +42,13 @@ from ..transform import loop_shapes, simplify
 from ..transform.pipeline import optimise, runs_in_tiles
 from ..transform.simplify import KnownIndices
 from ..transform.time_tiling import TimeTiling, tile_in_time
-from ..vm.run_state import (
-    ALIGNMENT,
-    Backend,
-    CheckFailed,
-    Types,
-    add_iteration,
-    index_out_of_range,
-    iteration_label as label_of,
-    pooled_empty,
-)
+from ..vm import run_state
+from ..vm.run_state import Backend, Types, pooled_empty
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .kernels import layout_of
 from .numpy_scalars import implementation
 from .parallel_for import (
-    UNBOUNDED_ROWS,
+    MAX_ROW,
     ArgumentBlock,
     BufferRef,
     TaskLaunch,
@@ -180,7 +172,7 @@ class RegionExecution:
             slot += 1
         if self.compiled.tiling is not None:
             all_rows = (0, self.number(self.compiled.tiling.rows)) if self.compiled.tiling.wraps else (
-                -UNBOUNDED_ROWS, UNBOUNDED_ROWS
+                -MAX_ROW, MAX_ROW
             )
             block[slot : slot + 4] = [*all_rows, 0, 0]
             slot += 4
@@ -298,7 +290,7 @@ class RegionExecution:
             self.fail(self.region.checks[code - 1], values)
         except RunFailed as failure:
             if iteration >= 0:
-                add_iteration(failure, label_of(self.phase, self.number_of(iteration)))
+                run_state.add_iteration(failure, run_state.iteration_label(self.phase, self.number_of(iteration)))
             raise
 
     def number_of(self, iteration: int) -> int:
@@ -314,7 +306,7 @@ class RegionExecution:
             raise RunFailed([Diagnostic(Code.E204, "a reduction with a function needs at least one item", check.span)])
         if check.function == "index" or check.function.startswith("shift "):
             shift = check.function[6:] if check.function != "index" else None
-            failure = index_out_of_range(
+            failure = run_state.index_out_of_range(
                 values[0], values[1], shift, check.indexing, dict(zip(check.other_axes, values[2:], strict=False))
             )
             raise failure.at(check.span)
@@ -326,7 +318,7 @@ class RegionExecution:
         value = value.view(np.float64).astype(kind) if check.compute.is_float else value.astype(kind)
         try:
             implementation(check.function, check.compute, check.kind, check.parameter)(value)
-        except CheckFailed as failure:
+        except run_state.CheckFailed as failure:
             raise failure.at(check.span) from None
         raise RunFailed([Diagnostic(Code.E703, f"{value[0]} is not a value of {check.kind.value}", check.span)])
 
@@ -575,7 +567,7 @@ class RegionLaunch:
 
 
 def _aligned(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
+    return -(-size // run_state.ALIGNMENT) * run_state.ALIGNMENT
 
 
 class RegionCode:

@@ -11,8 +11,16 @@ import re
 from math import isinf
 
 from ..diagnostics.model import Code
-from ..syntax.lexer import ARRAY_LEFT_OPERANDS, ARRAY_RIGHT_OPERANDS, AXIS_FUNCTIONS, LITERAL_OPERAND_OPERATORS, SLASHES, STATES
-from ..syntax.source import MAXIMUM_DEPTH, Token
+from ..syntax.source import (
+    ARRAY_LEFT_OPERANDS,
+    ARRAY_RIGHT_OPERANDS,
+    AXIS_FUNCTIONS,
+    LITERAL_OPERAND_OPERATORS,
+    MAXIMUM_DEPTH,
+    SLASHES,
+    STATES,
+    Token,
+)
 from ..tree import expressions
 from .scopes import BindContext, BindItem, ItemKind, replacement
 

@@ -11,8 +11,7 @@ import re
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix
 from ..primitives.table import ELEMENT_NAMES
 from ..support.records import dataclass, replace
-from ..syntax.lexer import DECLARING, NAME, WORD_END, Node, ParseError, TokenKind, declared
-from ..syntax.source import Span, Token, Tokens
+from ..syntax.source import DECLARING, NAME, WORD_END, Node, ParseError, Span, Token, TokenKind, Tokens, declared
 from ..tree import expressions, program
 from ..tree.expressions import GIVEN
 from ..tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat, has_time

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from ..diagnostics.model import Code
-from ..syntax.lexer import DYADIC_OPERATORS, MONADIC_OPERATORS, OUTER, SLASHES, TokenKind
-from ..syntax.source import Token, Tokens, split_at
+from ..syntax.source import DYADIC_OPERATORS, MONADIC_OPERATORS, OUTER, SLASHES, Token, TokenKind, Tokens, split_at
 from ..tree import expressions
 from ..tree.expressions import NameClass
 from . import applications

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from ..diagnostics.model import Code, Diagnostic
 from ..support.records import replace
-from ..syntax.lexer import TokenKind
-from ..syntax.source import Token, Tokens, mentions, split_at
+from ..syntax.source import Token, TokenKind, Tokens, mentions, split_at
 from ..tree import expressions
 from ..tree.expressions import NameClass
 from .applications import expression_of

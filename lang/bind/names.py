@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from ..diagnostics.model import Code, Diagnostic, Label
 from ..primitives.table import by_name, edits, nearest, rows as rows_of, suggest
-from ..syntax.lexer import (
+from ..syntax.source import (
     ARGUMENTS,
     ARRAY_LEFT_OPERANDS,
     ARRAY_RIGHT_OPERANDS,
@@ -21,9 +21,13 @@ from ..syntax.lexer import (
     RESERVED,
     SLASHES,
     SYSTEM_CONSTANTS,
+    Span,
+    Token,
     TokenKind,
+    Tokens,
+    names_in,
+    read,
 )
-from ..syntax.source import Span, Token, Tokens, names_in, read
 from ..tree import expressions
 from ..tree.expressions import Argument, Definition, NameClass, Symbol
 from .scopes import LOOKALIKES, BindContext, BindError, BindItem, ItemKind, UnresolvedName, meaning_of, replacement

@@ -13,9 +13,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from ..primitives.table import ELEMENT_NAMES
-from ..syntax.lexer import ARGUMENTS, COMMENT, NAME, RESERVED, TEXT, WORD_END, TokenKind
 from ..syntax.reader import RawStatement
-from ..syntax.source import Span, Token, Tokens, mentions, names_in, read, split_at
+from ..syntax.source import (
+    ARGUMENTS,
+    COMMENT,
+    NAME,
+    RESERVED,
+    TEXT,
+    WORD_END,
+    Span,
+    Token,
+    TokenKind,
+    Tokens,
+    mentions,
+    names_in,
+    read,
+    split_at,
+)
 from ..tree.expressions import KINDS, NameClass, Symbol, SymbolKind
 from .declarations import keyword_of
 from .names import module_stem

@@ -12,9 +12,21 @@ from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Label
 from ..primitives.operators import UNSUPPORTED_CHARACTERS
 from ..support.records import dataclass, field
 from ..syntax.glyph_input import GlyphText
-from ..syntax.lexer import CONVERSIONS, DYADIC_OPERATORS, FUNCTIONS, TokenKind
 from ..syntax.reader import RawStatement
-from ..syntax.source import AnchoredSpan, Span, StatementPosition, Token, Tokens, mentions, read, split_at
+from ..syntax.source import (
+    CONVERSIONS,
+    DYADIC_OPERATORS,
+    FUNCTIONS,
+    AnchoredSpan,
+    Span,
+    StatementPosition,
+    Token,
+    TokenKind,
+    Tokens,
+    mentions,
+    read,
+    split_at,
+)
 from ..tree.expressions import Expression, Function, NameClass, Operator, Symbol, SymbolKind
 
 # ---------------------------------------------------------------------------------------------------- symbols

@@ -11,10 +11,9 @@ from itertools import pairwise
 
 from ..support.records import dataclass
 from ..syntax.glyph_input import to_glyphs
-from ..syntax.lexer import TokenKind, lexemes
 from ..syntax.parser import index_origin, parse
 from ..syntax.reader import RawStatement, split_statements
-from ..syntax.source import Source, Span, read
+from ..syntax.source import Source, Span, TokenKind, lexemes, read
 from ..tree.expressions import NameClass, Symbol, SymbolKind
 from .declarations import is_declaration, keyword_of
 from .scopes import Reference, ReferenceKind, is_assignment

@@ -18,9 +18,21 @@ from ..bind.scopes import BindContext, BindError, Resolution, read_statement
 from ..diagnostics.model import Code, Diagnostic, Rejected
 from ..primitives.operators import RESERVED_WORDS
 from .glyph_input import GlyphText, to_glyphs
-from .lexer import ARGUMENTS, DYADIC_OPERATORS, FUNCTIONS, MONADIC_OPERATORS, RESERVED, TEXT, TokenKind, lexemes
 from .reader import LogicalLine, RawStatement, Spelling, ascii_comment, ascii_of, canonical_lines, split_statements
-from .source import MAXIMUM_CHARACTERS, Source, Span, ensure_recursion_headroom
+from .source import (
+    ARGUMENTS,
+    DYADIC_OPERATORS,
+    FUNCTIONS,
+    MAXIMUM_CHARACTERS,
+    MONADIC_OPERATORS,
+    RESERVED,
+    TEXT,
+    Source,
+    Span,
+    TokenKind,
+    ensure_recursion_headroom,
+    lexemes,
+)
 
 # ---------------------------------------------------------------------------------------------------- formatter
 

@@ -13,8 +13,7 @@ from ..diagnostics.model import Code, Diagnostic, Edit, Fix
 from ..primitives.operators import ALIASES
 from ..primitives.table import by_key, by_name, suggest
 from ..support.records import dataclass
-from .lexer import COMMENT, TEXT, UNENDED
-from .source import Source, Span
+from .source import COMMENT, TEXT, UNENDED, Source, Span
 
 _INTERESTING = re.compile(rf"{COMMENT}|{TEXT}|{UNENDED}|`([A-Za-z]*)|[{''.join(ALIASES)}]")
 

@@ -37,9 +37,19 @@ from ..support.records import cached_property, dataclass, field, field_names
 from ..tree import expressions, program as program_tree
 from ..tree.expressions import KINDS, NameClass, Symbol
 from .glyph_input import GlyphText, to_glyphs
-from .lexer import NAME, RESERVED, TokenKind
 from .reader import MARGIN, RawStatement, split_edited, split_statements
-from .source import MAXIMUM_CHARACTERS, AnchoredSpan, Source, Span, StatementPosition, ensure_recursion_headroom, read
+from .source import (
+    MAXIMUM_CHARACTERS,
+    NAME,
+    RESERVED,
+    AnchoredSpan,
+    Source,
+    Span,
+    StatementPosition,
+    TokenKind,
+    ensure_recursion_headroom,
+    read,
+)
 
 # ---------------------------------------------------------------------------------------------------- statement cache
 #

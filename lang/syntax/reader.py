@@ -16,8 +16,7 @@ from ..diagnostics.model import Code, Diagnostic, Edit, Fix, Label
 from ..primitives.table import by_glyph
 from ..support.records import dataclass
 from .glyph_input import GlyphText
-from .lexer import COMMENT, LITERAL_OPERAND_OPERATORS, TEXT, UNENDED, TokenKind, lexemes
-from .source import MAXIMUM_NESTING
+from .source import COMMENT, LITERAL_OPERAND_OPERATORS, MAXIMUM_NESTING, TEXT, UNENDED, TokenKind, lexemes
 
 # ---------------------------------------------------------------------------------------------------- splitting
 

@@ -48,12 +48,11 @@ from ...backend.transform.pipeline import optimise as transform_optimise
 from ...lang.diagnostics.model import RhoError
 from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
-from ..execution.running import StageTimes
 from ..execution.stored_plans import default_tables
+from ..pipeline_types import LoadedProgram, StageTimes
 
 if TYPE_CHECKING:
     from ...backend.vm.run_state import Observer, StepTiming
-    from ..pipeline_types import LoadedProgram
 
 
 # ---------------------------------------------------------------------------------------------------- estimated and measured

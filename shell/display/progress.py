@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Final
 from ...lang.diagnostics.model import RhoError
 from ...lang.support.processes import is_numpy_installed
 from ..console.standard_streams import Console
-from ..execution.running import NO_CALLBACKS, RunCallbacks, Stage
+from ..pipeline_types import NO_CALLBACKS, LoadedProgram, RunCallbacks, Stage
 from .costs import waiting_time
 
 if TYPE_CHECKING:
     from ...backend.graph.phases import PhaseId
     from ...backend.schedule.search.strategy import Incumbent
     from ...backend.vm.run_state import Observer, RunState
-    from ..pipeline_types import LoadedProgram
 
 DELAY_SECONDS: Final = 1.0
 """Seconds before the line appears."""

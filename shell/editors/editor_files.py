@@ -12,8 +12,8 @@ from ... import __version__
 from ...lang.primitives.operators import RESERVED_WORDS
 from ...lang.primitives.record import GlyphRole, Primitive
 from ...lang.primitives.table import ELEMENT_NAMES, PRIMITIVES
-from ...lang.syntax import lexer
-from ...lang.syntax.lexer import ARGUMENTS, DYADIC_OPERATORS, FUNCTIONS, MONADIC_OPERATORS, SYSTEM_CONSTANTS
+from ...lang.syntax import source
+from ...lang.syntax.source import ARGUMENTS, DYADIC_OPERATORS, FUNCTIONS, MONADIC_OPERATORS, SYSTEM_CONSTANTS
 
 # ---------------------------------------------------------------------------------------------------- words
 #
@@ -28,7 +28,7 @@ GLYPH_FUNCTIONS = tuple(
 LIBRARY = tuple(sorted(glyph for glyph in FUNCTIONS | SYSTEM_CONSTANTS if glyph.startswith("⎕")))
 PUNCTUATION = ("←", "→", "⋄", ":", ";")
 
-REAL = lexer.REAL.replace("*+", "*").replace("++", "+")
+REAL = source.REAL.replace("*+", "*").replace("++", "+")
 """The lexer's pattern of a real number without possessive repetition, which editors lack."""
 NUMBER = rf"{REAL}(?:[jJ]{REAL})?"
 

@@ -42,7 +42,7 @@ from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFa
 from ...lang.support.bounded_parsing import file_of, is_file_url, is_url, url_error
 from ...lang.support.files import Pipes, TooLarge, is_pipe, read_bytes
 from ...lang.support.records import dataclass, replace
-from ...lang.syntax.lexer import NAME, RESERVED
+from ...lang.syntax.source import NAME, RESERVED
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat, has_time
 from ...typechecker.core.operations import Core, CoreInput
 from ...typechecker.elements import Kind

@@ -12,66 +12,23 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from enum import Enum
-from time import perf_counter_ns
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics.model import Code, Diagnostic, RhoError, RunFailed
 from ...lang.diagnostics.render import diagnostic_json
-from ...lang.support.records import dataclass, field
+from ...lang.support.records import dataclass
 from ...lang.syntax.source import Source, Span
 from ..console.process_exit import RETRY_SECONDS, Alarm, Exit, ExitMessage, exit_on_alarm, is_importing
 from ..console.standard_streams import DEFAULT_DIGITS, Console, exit_of, print_json, show_diagnostics, with_input_options
 from ..display.values import DisplayedValue
 from ..pipeline import Session
-from ..pipeline_types import Checked, LoadedProgram
+from ..pipeline_types import NO_CALLBACKS, Checked, LoadedProgram, RunCallbacks, Stage
 from .run_request import Outcome, RunRequest, empty_outcome, require_complete
 from .scheduling import Scheduling
 
 if TYPE_CHECKING:
-    from ...backend.vm.run_state import Observer
-
-
-class Stage(Enum):
-    CHECK = "check"
-    LOAD = "load and plan"
-    RUN = "run"
-    VERIFY = "verify"
-    SAVE = "save"
-
-
-class RunCallbacks:
-    """Callbacks of a run, which do nothing here: `stage` is called when a stage begins, `observer` after each step."""
-
-    def stage(self, stage: Stage, loaded: LoadedProgram | None = None) -> None:
-        """Called when a stage begins; from RUN on with the loaded program."""
-
-    @property
-    def observer(self) -> Observer | None:
-        """Called after each step of the run with its time; None: steps are not timed."""
-        return None
-
-
-NO_CALLBACKS = RunCallbacks()
-
-
-@dataclass(slots=True)
-class StageTimes(RunCallbacks):
-    """Records when each stage begins, in nanoseconds since this object was made; `loaded`: the program, once it is loaded."""
-
-    started: int = field(default_factory=perf_counter_ns)
-    stages: list[tuple[Stage, int]] = field(default_factory=list)
-    loaded: LoadedProgram | None = None
-
-    def stage(self, stage: Stage, loaded: LoadedProgram | None = None) -> None:
-        self.stages.append((stage, perf_counter_ns() - self.started))
-        self.loaded = loaded or self.loaded
-
-    def lines(self) -> list[str]:
-        """The lines of `--verbose`: how long each stage took; call it when the last one is over."""
-        ends = [*(start for _, start in self.stages[1:]), perf_counter_ns() - self.started]
-        return [f"{stage.value}: {(end - start) / 1e6:,.1f} ms" for (stage, start), end in zip(self.stages, ends, strict=True)]
+    pass
 
 
 # ---------------------------------------------------------------------------------------------------- time limit

@@ -19,8 +19,7 @@ from ...lang.diagnostics.model import Code, Diagnostic
 from ...lang.diagnostics.render import Ink, render_text
 from ...lang.primitives.table import by_key, find, rows
 from ...lang.support.records import dataclass, field
-from ...lang.syntax.lexer import NAME, lexemes
-from ...lang.syntax.source import Source
+from ...lang.syntax.source import NAME, Source, lexemes
 from ...typechecker.elements import Kind
 from ..console.process_exit import Exit, interruptible
 from ..console.standard_streams import Console

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from ...lang.bind.declarations import is_declaration
 from ...lang.primitives.table import glyph_of
 from ...lang.support.records import dataclass
-from ...lang.syntax.lexer import in_prose
 from ...lang.syntax.parser import parse
+from ...lang.syntax.source import in_prose
 from ...lang.tree.expressions import SymbolKind
 from ..display.documentation import LibraryEntry
 from ..repl.terminal import glyph_replacement

@@ -12,8 +12,7 @@ from ...lang.primitives import table
 from ...lang.primitives.record import Primitive
 from ...lang.primitives.table import rows
 from ...lang.support.records import dataclass, replace
-from ...lang.syntax.lexer import TokenKind, lexemes
-from ...lang.syntax.source import Source
+from ...lang.syntax.source import Source, TokenKind, lexemes
 from ...lang.tree.expressions import Symbol, SymbolKind
 from ...lang.tree.program import clause_words
 from ...typechecker.diagnostics import show_type

@@ -18,9 +18,8 @@ from ...lang.primitives.table import rows
 from ...lang.support.records import dataclass
 from ...lang.syntax import formatter
 from ...lang.syntax.formatter import WordClass, format_source
-from ...lang.syntax.lexer import NAME, RESERVED
 from ...lang.syntax.parser import parse
-from ...lang.syntax.source import Source
+from ...lang.syntax.source import NAME, RESERVED, Source
 from ...lang.tree.expressions import Symbol, SymbolKind
 from .diagnostics import range_in
 from .documents import Document, Range, TextEdit, TextPosition, uri_of

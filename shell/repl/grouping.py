@@ -8,9 +8,8 @@ from typing import Final, TypeAlias, get_args
 from ...lang.diagnostics.model import Rejected
 from ...lang.support.records import dataclass
 from ...lang.syntax.glyph_input import to_glyphs
-from ...lang.syntax.lexer import TokenKind, lexemes
 from ...lang.syntax.parser import parse
-from ...lang.syntax.source import Source
+from ...lang.syntax.source import Source, TokenKind, lexemes
 from ...lang.tree import expressions as tree
 from ...lang.tree.expressions import NameClass, SymbolKind
 from ...lang.tree.program import OutputDeclaration

@@ -31,8 +31,7 @@ from ...lang.support.files import open_regular
 from ...lang.support.records import dataclass
 from ...lang.syntax import formatter
 from ...lang.syntax.formatter import WordClass
-from ...lang.syntax.lexer import in_prose
-from ...lang.syntax.source import Source
+from ...lang.syntax.source import Source, in_prose
 from ...lang.tree.expressions import SymbolKind
 from ..display.documentation import LibraryEntry
 from ..searching.results import NameCompletion, Named, library_entries, name_completions, pending_glyph_name
@@ -515,7 +514,7 @@ def _indent(document: Document) -> str:
 
 def _line_of_open_bracket(text: str) -> str:
     """The line with the last bracket that is not closed; empty if there is none."""
-    from ...lang.syntax.lexer import TokenKind, lexemes
+    from ...lang.syntax.source import TokenKind, lexemes
 
     opened: list[int] = []
     for kind, start, end in lexemes(text):

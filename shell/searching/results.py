@@ -12,7 +12,7 @@ from ...lang.primitives.operators import RESERVED_WORDS
 from ...lang.primitives.record import GlyphRole, Primitive
 from ...lang.primitives.table import ELEMENT_NAMES, PRIMITIVES, did_you_mean
 from ...lang.support.records import dataclass
-from ...lang.syntax.lexer import NAME, in_prose
+from ...lang.syntax.source import NAME, in_prose
 from ...lang.tree.expressions import SymbolKind
 from ...lang.tree.program import clause_words
 from ...typechecker.elaborate.type_expressions import UNITS

@@ -33,12 +33,12 @@ from ..display.progress import RunProgress, planning_progress, progress_line
 from ..execution.modules import bind_known_sizes, header_reader
 from ..execution.params import Permissions, param_values_of
 from ..execution.run_request import Outcome, RunRequest, empty_outcome, require_known_names
-from ..execution.running import RunReport, StageTimes, run_program
+from ..execution.running import RunReport, run_program
 from ..execution.schedule_files import with_schedule_file
 from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling, require_optimal, simulation_lines
 from ..execution.stored_plans import program_in, read_plan
 from ..pipeline import Session
-from ..pipeline_types import Checked, LoadedProgram, Strictness
+from ..pipeline_types import Checked, LoadedProgram, StageTimes, Strictness
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile

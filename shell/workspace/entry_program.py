@@ -18,8 +18,7 @@ from ...lang.bind.statement_dependencies import Statement, StatementKind
 from ...lang.diagnostics.model import Diagnostic, Edit, Fix, Label
 from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.glyph_input import GlyphText
-from ...lang.syntax.lexer import NAME
-from ...lang.syntax.source import Source, Span
+from ...lang.syntax.source import NAME, Source, Span
 from ...lang.tree.expressions import SymbolKind
 from ...typechecker.elements import Kind
 

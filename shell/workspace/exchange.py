@@ -17,8 +17,7 @@ from ...lang.bind.statement_dependencies import StatementKind, statements_of, wo
 from ...lang.primitives.operators import RESERVED_WORDS
 from ...lang.primitives.table import ELEMENT_NAMES
 from ...lang.support.records import replace
-from ...lang.syntax.lexer import NAME
-from ...lang.syntax.source import Span
+from ...lang.syntax.source import NAME, Span
 from ..console.process_exit import Exit, UsageError, did_you_mean
 from ..embedding.evaluating import as_array
 from ..execution.doctest import check_case

@@ -15,7 +15,7 @@ ROOMS = ("lang", "typechecker", "backend", "shell")
 VAGUE = (
     "place", "found", "made", "own", "told", "heard", "beside", "thing", "whole", "kept", "lies", "turn", "turns", "way", "ways",
 )  # fmt: skip
-MOST_FILES, MOST_LINES, MOST_VAGUE, MOST_MODULES = 422, 910, 6, 200
+MOST_FILES, MOST_LINES, MOST_VAGUE, MOST_MODULES = 420, 900, 6, 200
 
 
 @cache

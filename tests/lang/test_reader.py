@@ -18,10 +18,9 @@ from share import repeats, share
 from rho.lang.bind.scopes import ReferenceKind, SymbolIndex
 from rho.lang.primitives.table import PRIMITIVES
 from rho.lang.syntax.glyph_input import to_glyphs
-from rho.lang.syntax.lexer import ARGUMENTS, TokenKind, lexemes
 from rho.lang.syntax.parser import parse
 from rho.lang.syntax.reader import split_statements
-from rho.lang.syntax.source import MAXIMUM_NESTING, Source, Token, read
+from rho.lang.syntax.source import ARGUMENTS, MAXIMUM_NESTING, Source, Token, TokenKind, lexemes, read
 from rho.lang.tree import expressions, program as program_tree
 from rho.lang.tree.expressions import SymbolKind
 

@@ -11,7 +11,7 @@ import pytest
 from share import SEED, repeats, share
 
 from rho.lang.primitives.table import PRIMITIVES
-from rho.lang.syntax.lexer import NUMBER, SPACES
+from rho.lang.syntax.source import NUMBER, SPACES
 
 from .places import DYADIC, EDGES, MONADIC, Result, differences, everywhere, is_of_checking, number, result
 

@@ -17,10 +17,9 @@ from rho.shell.display import progress as module
 from rho.shell.display.costs import waiting_time
 from rho.shell.display.progress import PhaseProgress, ProgressLine, RunProgress, planning_progress, progress_line, search_text
 from rho.shell.execution.run_request import RunRequest
-from rho.shell.execution.running import Stage
 from rho.shell.main import main
 from rho.shell.pipeline import Session
-from rho.shell.pipeline_types import LoadedProgram
+from rho.shell.pipeline_types import LoadedProgram, Stage
 
 PROGRAM = "x ← 1○⍳3000\ny ← {⍵+⌽⍵}⍣3 ⊢ x\n+/y[⍋y]\n"
 

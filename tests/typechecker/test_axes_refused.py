@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rho.lang.syntax.lexer import AXIS_FUNCTIONS
-from rho.lang.syntax.source import Source
+from rho.lang.syntax.source import AXIS_FUNCTIONS, Source
 from rho.tests.primitives.programs import functions
 from rho.typechecker.check import check
 
