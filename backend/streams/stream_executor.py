@@ -457,8 +457,10 @@ class StreamRun:
         given |= {name: self.memory[value] for name, value in graph.operands.items()}
         for name, (phase, axis) in graph.starts.items():
             given[name] = np.array(needed.boxes[phase][axis][0], np.int64)
+        wanted = {phase.name for phase in graph.bound.graph.phases if isinstance(phase, Input)}
         for name, state in graph.states.items():
-            given[name] = self.states.pop(name) if name in self.states else beginning(state)
+            if name in wanted:
+                given[name] = self.states.pop(name) if name in self.states else beginning(state)
         outputs = prepared.run(given).outputs
         self.states |= {name: outputs[name].value for name in graph.states}
         self.carried |= graph.states

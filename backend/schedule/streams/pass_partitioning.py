@@ -21,10 +21,11 @@ from typing import Final
 from ....lang.support.records import dataclass, field
 from ....typechecker.elements import ArrayType
 from ...graph import traverse
-from ...graph.phases import ApplyNode, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
+from ...graph.phases import ApplyNode, Fold, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
 from ...graph.registry import may_fail as library_may_fail
 from ..program_facts.partitioning import BLOCK, Cut, constant_sizes, cuts_of, is_ordered, reads_of, shape_of
 from .tile_demands import (
+    JoinedAxis,
     OutputKind,
     PassOutput,
     PassPartitioning,
@@ -185,7 +186,9 @@ class _PassBuilder:
 
     def cut_of(self, phase: Phase, flowing: list[ValueId]) -> Cut | None:
         """The cut of the phase that agrees with the tiles of its operands; parallel axes first."""
-        if not isinstance(phase, Structured | LibraryPhase | Loop) or any(s.constant is None for s in traverse.sizes(phase)):
+        if not isinstance(phase, Structured | LibraryPhase | Loop | Fold):
+            return None
+        if any(size.constant is None for size in traverse.sizes(phase)):
             return None
         if not flowing and (not isinstance(phase, Structured) or prod(constant_sizes(a.size for a in phase.axes) or ()) < _LARGE):
             return None
@@ -325,6 +328,8 @@ def covers(intervals: Iterable[tuple[int, int]], rows: int) -> bool:
 def follows(phase: Phase, cut: Cut, graph: Graph, axes: Mapping[ValueId, int]) -> bool:
     """Returns whether boxes along the cut need little of every flowing operand.  See Note [Following]."""
     types = graph.types
+    if isinstance(cut, JoinedAxis):  # each row is read once
+        return all(axis == 0 for axis in axes.values())
     rows, step = cut.rows, max(1, cut.rows // _SAMPLES)
     reads = reads_of(phase, types)
     for first in range(0, rows, step):

@@ -32,6 +32,7 @@ from ..program_facts.partitioning import reads_of
 from .pass_partitioning import partition_passes
 from .stream_planning import Scratch, Stored, tiles_of
 from .tile_demands import (
+    JoinedAxis,
     PassPartitioning,
     TileDemand,
     TilePass,
@@ -246,6 +247,8 @@ def _tile(flow: PassPartitioning, one: TilePass, needed: TileDemand) -> Iterator
         cut = flow.cuts[phase.id]
         for value, part in zip(reads_of(phase, types), boxes_read(phase, types, cut, box), strict=True):
             if value not in flow.follows[phase.id]:
+                continue
+            if isinstance(cut, JoinedAxis) and part[0][0] == part[0][1]:
                 continue
             (start, stop), rows = part[flow.axes[value]], needed.rows.get(value, (0, 0))
             if value not in defined or (start < stop and not rows[0] <= start < stop <= rows[1]):

@@ -42,6 +42,7 @@ from ..plan.plan import Access, Box, Device, ExecutionPlan, PlannedFile, Planned
 from ..program_facts.partitioning import shape_of
 from ..program_facts.scratch_memory import rounded_to_alignment
 from ..single_device import Detail, PlannedUnit, plan_one_device
+from .known_rewrites import with_arm, with_joined_slices
 from .pass_partitioning import CannotStream, may_fail, partition_passes
 from .tile_demands import (
     OutputKind,
@@ -304,6 +305,8 @@ class StreamRewriteKind(Enum):
 
     SORT = "a grade becomes an external sort"
     SLICES = "small slices become separate values"
+    ARM = "a branch becomes the arm that sizes decide"
+    JOINED = "a gather at places that step becomes slices joined"
     UNROLLING = "a loop is unrolled"
     STAGE = "only the selection stage of a phase is left"
     SELECTED = "what a selection stage selected is read"
@@ -330,6 +333,10 @@ def rewritten(bound: BoundGraph, rewrites: Iterable[StreamRewrite]) -> BoundGrap
                     result = (with_external_sort(bound, phase) or (None,))[0]
                 case StreamRewriteKind.SLICES:
                     result = with_parts(bound, phase)
+                case StreamRewriteKind.ARM:
+                    result = with_arm(bound, phase)
+                case StreamRewriteKind.JOINED:
+                    result = with_joined_slices(bound, phase)
                 case StreamRewriteKind.UNROLLING if isinstance(phase, Loop):
                     result = unrolled(bound, phase)
                 case StreamRewriteKind.STAGE if selection is not None:
@@ -449,6 +456,12 @@ PlanSelection = Callable[[Streaming, Selection], int]
 """Plans a selection stage and returns how many cells it selects (an upper bound while planning)."""
 
 
+_REWRITES: Final = (
+    (with_parts, StreamRewriteKind.SLICES), (with_arm, StreamRewriteKind.ARM), (with_joined_slices, StreamRewriteKind.JOINED),
+)  # fmt: skip
+"""Rewrites of the phase that prevents a plan, which need nothing else."""
+
+
 def plan_streams(
     request: Streaming, device: Device, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.STEPS,
     settle: PlanSelection | None = None,
@@ -456,7 +469,8 @@ def plan_streams(
     """Returns a plan whose peak is at most the limit, and the rewritten request that it is for.
 
     Rewrites: loops that need a complete input in each iteration are unrolled, with passes for each iteration; grades become
-    external sorts; small slices become separate values; selections by masks become stages.  Raises CannotStream with the phase
+    external sorts; small slices become separate values; selections by masks become stages; branches
+    that sizes decide become an arm, gathers at places that step slices joined.  Raises CannotStream with the phase
     that prevents a plan.
     """
     while True:
@@ -466,8 +480,9 @@ def plan_streams(
             if (ordered := with_external_sort(request.bound, trouble.phase)) is not None:
                 request = request.with_scratch(*ordered).with_rewrite(ordered[0], StreamRewriteKind.SORT, trouble.phase)
                 continue
-            if (parted := with_parts(request.bound, trouble.phase)) is not None:
-                request = request.with_rewrite(parted, StreamRewriteKind.SLICES, trouble.phase)
+            others = ((rewrite(request.bound, trouble.phase), kind) for rewrite, kind in _REWRITES)
+            if (other := next(((one, kind) for one, kind in others if one is not None), None)) is not None:
+                request = request.with_rewrite(*other, trouble.phase)
                 continue
             if settle is not None and (selection := selection_of(request.bound, trouble.phase)) is not None:
                 stage = request.with_rewrite(selection.bound, StreamRewriteKind.STAGE, trouble.phase)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from itertools import accumulate
 from typing import Final, TypeAlias, TypeGuard
 
 from ....lang.support.records import dataclass
 from ....typechecker import elements
 from ...graph import traverse
-from ...graph.phases import ARGUMENT_REDUCTIONS, Graph, LibraryPhase, Phase, PhaseId, Structured, ValueId, frame_of
+from ...graph.phases import ARGUMENT_REDUCTIONS, Fold, Graph, LibraryPhase, Phase, PhaseId, Structured, ValueId, frame_of
 from ...graph.symbolic_costs import Types
 from ...scalar.function_table import REDUCTIONS
 from ..plan.plan import Box
@@ -41,6 +42,8 @@ from ..program_facts.partitioning import (
 # every other.  If the neutral item differs from the result of an empty bin (¯0.0 and 0.0), a boolean state marks the bins that
 # have items.
 #
+# A scan by a function of the program has no neutral item: its first tile is scanned alone, others with the state before them.
+#
 # Note [Rounds].  Several devices share a pass with scans whose functions are exact in any order: in a first round each (but the
 # last) goes through its tiles for the states that they leave alone, in a second one it begins with all states before it, joined.
 #
@@ -67,6 +70,23 @@ class TiledAxis(Cut):
     @property
     def in_order(self) -> bool:
         return self.function is None
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedAxis(Cut):
+    """A cut of a join along the axis that it joins; `ends`: the rows before each operand, and after the last."""
+
+    ends: tuple[int, ...] = ()
+
+
+def captured(phase: Phase) -> tuple[ValueId, ...]:
+    """Returns the outer values that the function of a scan reads."""
+    if not isinstance(phase, Fold):
+        return ()
+    inner = list(traverse.all_phases(phase.body))
+    bodies = [phase.body, *(body for one in inner for body in traverse.subgraphs(one))]
+    within = {*(param for body in bodies for param in body.params), *(value for one in inner for value in traverse.results(one))}
+    return tuple(dict.fromkeys(value for value in traverse.uses(phase) if value not in within and value not in phase.args))
 
 
 def is_carried(cut: Cut | None) -> bool:
@@ -100,6 +120,16 @@ def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
             shape = shape_of(phase.args[0], types)
             if shape is not None and phase.attributes["axis"] == 0 and shape[0] > 1 and 0 not in shape and _carries(phase, types):
                 return (TiledAxis(0, shape[0], BLOCK if is_ordered_scan(phase, types) else 1, False, (0,)),)
+        case LibraryPhase(op="join") if not frame_of(phase):
+            shapes, axis = [shape_of(value, types) for value in phase.args], phase.attributes["axis"]
+            if axis == 0 and all(shape and 0 not in shape[1:] for shape in shapes):
+                ends = (0, *accumulate(shape[0] for shape in shapes if shape))
+                return (JoinedAxis(0, ends[-1], ends=ends),) if ends[-1] > 1 else ()
+        case Fold(scan=True):
+            shapes = [shape_of(value, types) for value in (*phase.args, *phase.results)]
+            first = shapes[0]
+            if first and first[0] > 1 and all(shape and shape[0] == first[0] and 0 not in shape for shape in shapes):
+                return (TiledAxis(0, first[0], 1, False, (0,) * len(phase.args)),)
         case Structured() if any(result.reduction in ARGUMENT_REDUCTIONS for result in phase.results):
             space = constant_sizes(axis.size for axis in phase.axes)
             reductions = {result.reduction for result in phase.results}
@@ -163,9 +193,14 @@ def box_along(phase: Phase, types: Types, cut: Cut, interval: tuple[int, int]) -
 
 def boxes_read(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
     """Returns the boxes of the operands that a box along the cut reads, as `operand_boxes` does."""
+    if isinstance(cut, JoinedAxis):
+        (start, stop), *other = box
+        places = zip(cut.ends, cut.ends[1:], strict=False)
+        rows = [(max(first, min(start, last)) - first, max(first, min(stop, last)) - first) for first, last in places]
+        return tuple((one, *other) for one in rows)
     if not isinstance(cut, TiledAxis):
         return operand_boxes(phase, types, box)
-    assert isinstance(phase, LibraryPhase)
+    assert isinstance(phase, LibraryPhase | Fold)
     return tuple(
         box_along_axis(shape_of(value, types) or (), axis, box[0]) for value, axis in zip(phase.args, cut.axes, strict=True)
     )
@@ -175,7 +210,7 @@ def boxes_made(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...
     """Returns the boxes of the results that a box along the cut makes, as `result_boxes` does."""
     if not isinstance(cut, TiledAxis):
         return result_boxes(phase, types, box)
-    assert isinstance(phase, LibraryPhase)
+    assert isinstance(phase, LibraryPhase | Fold)
     return tuple(box_along_axis(shape_of(value, types) or (), 0, box[0]) for value in phase.results)
 
 
@@ -252,7 +287,8 @@ class PassPartitioning:
     def whole_operands(self, phase: Phase) -> tuple[ValueId, ...]:
         """Returns the operands of a flowing phase that do not flow."""
         tiled = self.follows.get(phase.id)
-        return () if tiled is None else tuple(value for value in reads_of(phase, self.graph.types) if value not in tiled)
+        read = (*reads_of(phase, self.graph.types), *captured(phase))
+        return () if tiled is None else tuple(value for value in read if value not in tiled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +325,8 @@ def demand(flow: PassPartitioning, one: TilePass, tile: Rows) -> TileDemand:
             if not wanted:
                 continue
             interval = min(start for start, _ in wanted), max(stop for _, stop in wanted)
+            if is_carried(cut) and not tile[0]:
+                interval = 0, interval[1]  # also where what follows leaves the first items out
             rows.update(dict.fromkeys(traverse.results(phase), interval))
         if interval[0] >= interval[1]:
             continue
@@ -296,6 +334,8 @@ def demand(flow: PassPartitioning, one: TilePass, tile: Rows) -> TileDemand:
         for value, part in zip(reads_of(phase, types), boxes_read(phase, types, cut, box), strict=True):
             if value in flow.follows[phase.id]:
                 start, stop = part[flow.axes[value]]
+                if start >= stop and isinstance(cut, JoinedAxis):
+                    continue
                 extent = types[value].shape[flow.axes[value]].constant or 0
                 _widen(rows, value, (start, stop) if start < stop else (min(start, extent - 1), min(start, extent - 1) + 1))
     return TileDemand(rows, boxes)

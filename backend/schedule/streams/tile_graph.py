@@ -16,7 +16,7 @@ from ....typechecker.elements import ArrayType, Element, Kind, neutral_element
 from ....typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.partial_graphs import box_view, restrict
+from ...graph.partial_graphs import box_view, rename_all_operands, restrict
 from ...graph.phases import (
     ARGUMENT_REDUCTIONS,
     ApplyNode,
@@ -24,6 +24,7 @@ from ...graph.phases import (
     AxisKind,
     AxisNode,
     ConstantNode,
+    Fold,
     Graph,
     Input,
     LibraryPhase,
@@ -54,12 +55,14 @@ from ..program_facts.partitioning import (
     space_of,
 )
 from .tile_demands import (
+    JoinedAxis,
     OutputKind,
     PassPartitioning,
     Rows,
     TileDemand,
     TilePass,
     boxes_read,
+    captured,
     function_of,
     is_carried,
     is_ordered_scan,
@@ -110,7 +113,8 @@ def key_of(flow: PassPartitioning, one: TilePass, needed: TileDemand) -> tuple[o
             continue
         near = [anchor[value] for value in (*reads_of(phase, types), *traverse.results(phase)) if value in anchor]
         start, stop = box[flow.cuts[phase.id].axis]  # the other axes are complete in every tile
-        boxes.append((phase.id, stop - start, *(start - at for at in near)))
+        begins = isinstance(phase, Fold) and not start
+        boxes.append((phase.id, begins, stop - start, *(start - at for at in near)))
         read = zip(reads_of(phase, types), boxes_read(phase, types, flow.cuts[phase.id], box), strict=True)
         parts += [(value, part) for value, part in read if value not in flow.follows[phase.id]]
     return extents, tuple(boxes), tuple(parts)
@@ -209,6 +213,10 @@ class _TileGraphBuilder:
                     for value in traverse.results(phase):
                         self.types.setdefault(value, self.flow.graph.types[value])
                 self.phases.append(restricted)
+            case Fold():
+                self.folded(phase, box)
+            case LibraryPhase() if isinstance(self.flow.cuts[phase.id], JoinedAxis):
+                self.joined(phase, box)
             case LibraryPhase() if selects(phase):
                 self.selecting(phase, box)
             case LibraryPhase() if is_carried(self.flow.cuts[phase.id]):
@@ -260,6 +268,41 @@ class _TileGraphBuilder:
         self.types[result] = ArrayType(Element(type.element.kind), (variable(count), *type.shape[1:]))
         selection = replace(phase, args=args, defines=(count,))
         self.phases.append(replace(selection, signature=signature_of(selection, self.types)))
+
+    def joined(self, phase: LibraryPhase, box: Box) -> None:
+        """Add the join of those rows of the operands that are in the tile."""
+        boxes = boxes_read(phase, self.flow.graph.types, self.flow.cuts[phase.id], box)
+        read = zip(phase.args, boxes, strict=True)
+        parts = [self.exactly(value, part, phase) for value, part in read if part[0][0] < part[0][1]]
+        if len(parts) == 1:
+            self.part(parts[0], 0, self.types[parts[0]], phase, phase.results[0])
+        else:
+            self.phases.append(replace(phase, args=tuple(parts)))
+
+    def folded(self, phase: Fold, box: Box) -> None:
+        """Add the scan by a function of the program on the state before the tile followed by the tile's items."""
+        ((first, last),), types = box, self.flow.graph.types
+        names = {value: self.brought(value) for value in captured(phase)}
+        for inner in traverse.all_phases(phase.body):
+            for value in (*traverse.results(inner), *(param for body in traverse.subgraphs(inner) for param in body.params)):
+                self.types.setdefault(value, types[value])
+        for param in phase.body.params:
+            self.types.setdefault(param, types[param])
+        boxes = boxes_read(phase, types, self.flow.cuts[phase.id], box)
+        args = [self.exactly(value, part, phase) for value, part in zip(phase.args, boxes, strict=True)]
+        states = [(f"state {phase.id} {at}", self.rows(self.types[arg], 1)) for at, arg in enumerate(args)]
+        if first:
+            args = [self.join(self.given(*state, phase), arg, phase=phase) for state, arg in zip(states, args, strict=True)]
+        scanned = tuple(self.value(self.types[arg]) for arg in args)
+        self.phases.append(rename_all_operands(replace(phase, id=PhaseId(self.new()), args=tuple(args), results=scanned), names))
+        before = 1 if first else 0
+        for value, result, (name, one) in zip(scanned, phase.results, states, strict=True):
+            self.part(value, before, self.rows(self.types[value], last - first), phase, result)
+            self.tile.states[name] = TileState(phase.id, self.part(value, before + last - first - 1, one, phase), one, 0)
+
+    def rows(self, type: ArrayType, count: int) -> ArrayType:
+        """Returns the type of so many rows of a value."""
+        return ArrayType(type.element, (number(count), *type.shape[1:]))
 
     def carried(self, phase: LibraryPhase, box: Box) -> None:
         """Add the phase on the state followed by the items of the tile; see `tile_demands`, Note [States]."""

@@ -1,0 +1,204 @@
+"""Rewrites by what is known once sizes are numbers: the arm that a branch takes, and places that step along an axis.
+
+Note [Clamped places].  `x[0⌈(n-1)⌊(⍳n)-k]` reads the rows of x one after the other, but the first or last one again where the
+step leaves x.  It is a slice of x with copies of these rows joined to it, of which each flows in tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from ....lang.support.records import dataclass, replace
+from ....typechecker.elements import ArrayType
+from ....typechecker.sizes.polynomials import Size, number
+from ...graph import traverse
+from ...graph.bind_sizes import BoundGraph, substitute_sizes
+from ...graph.iteration_graph import rename_all_operands
+from ...graph.passes.folding import fold_constants
+from ...graph.passes.redundancy import drop_dead
+from ...graph.phases import (
+    Affine,
+    AffineIndex,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    AxisNode,
+    Branch,
+    Constant,
+    ConstantNode,
+    Graph,
+    LibraryPhase,
+    Node,
+    Phase,
+    PhaseId,
+    PhaseResult,
+    Projection,
+    Read,
+    ReadNode,
+    SizeNode,
+    Structured,
+    Term,
+    ValueId,
+)
+from ...graph.projections import frame_of
+from ...graph.registry import signature_of
+from ...graph.shard_of_phase import box_view
+from ..program_facts.partitioning import shape_of
+
+
+def with_arm(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
+    """Returns the graph with the arm that a branch takes in its place; None if sizes do not decide which."""
+    if not isinstance(wanted, Branch):
+        return None
+    graph = bound.graph
+    condition = next((p for p in fold_constants(graph).phases if wanted.condition in traverse.results(p)), None)
+    if not isinstance(condition, Constant):
+        return None
+    arm = wanted.then if condition.data[0] else wanted.otherwise
+    names = dict(zip(wanted.results, arm.results, strict=True))
+    phases: list[Phase] = []
+    for phase in graph.phases:
+        phases += arm.phases if phase.id == wanted.id else [rename_all_operands(phase, names)]
+    sizes = {variable: then if condition.data[0] else otherwise for variable, then, otherwise in wanted.defines}
+    return BoundGraph(drop_dead(substitute_sizes(replace(graph, phases=tuple(phases)), sizes)), bound.sizes)
+
+
+# ---------------------------------------------------------------------------------------------------- places that step
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """The place `low ⌈ high ⌊ offset+i` at each point i of an axis; None is no limit."""
+
+    offset: int
+    low: int | None = None
+    high: int | None = None
+
+    def plus(self, more: int) -> _Steps:
+        low, high = (None if limit is None else limit + more for limit in (self.low, self.high))
+        return _Steps(self.offset + more, low, high)
+
+    def at_least(self, limit: int) -> _Steps:
+        low, high = (None if one is None else max(one, limit) for one in (self.low, self.high))
+        return _Steps(self.offset, limit if low is None else low, high)
+
+    def at_most(self, limit: int) -> _Steps:
+        low, high = (None if one is None else min(one, limit) for one in (self.low, self.high))
+        return _Steps(self.offset, low, limit if high is None else high)
+
+
+_Place: TypeAlias = _Steps | int | None
+
+
+def with_joined_slices(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
+    """Returns the graph in which a gather is slices joined; None if its places do not step.  See Note [Clamped places]."""
+    graph, types = bound.graph, dict(bound.graph.types)
+    if not isinstance(wanted, LibraryPhase) or wanted.op != "gather" or frame_of(wanted) or len(wanted.args) != 2:
+        return None
+    source, shape = wanted.args[0], shape_of(wanted.args[0], types)
+    steps, rows = _steps_of(graph, wanted.args[1]), shape_of(wanted.args[1], types)
+    if wanted.attributes["axis"] != 0 or wanted.attributes.get("fills") or shape is None or steps is None:
+        return None
+    assert rows is not None, "places that step are computed along one axis"
+    until = 0 if steps.low is None else max(0, min(rows[0], steps.low - steps.offset))
+    since = rows[0] if steps.high is None else max(until, min(rows[0], steps.high + 1 - steps.offset))
+    slices = [(steps.low, until), (until + steps.offset, since - until), (steps.high, rows[0] - since)]
+    last = [(steps.low, until), (since + steps.offset - 1, since - until), (steps.high, rows[0] - since)]
+    if not rows[0] or any(count and (row is None or not 0 <= row < shape[0]) for row, count in (*slices, *last)):
+        return None
+    builder = _SliceBuilder(wanted, types, traverse.fresh_id(graph), [])
+    parts: list[ValueId] = []
+    for at, (row, count) in enumerate(slices):
+        if row is not None and count:
+            parts.append(builder.rows(source, row, count) if at == 1 else builder.repeated(source, row, count))
+    builder.join(parts)
+    phases = [one for phase in graph.phases for one in (builder.phases if phase.id == wanted.id else (phase,))]
+    return BoundGraph(drop_dead(replace(graph, phases=tuple(phases), types=types)), bound.sizes)
+
+
+@dataclass(slots=True)
+class _SliceBuilder:
+    gather: LibraryPhase
+    types: dict[ValueId, ArrayType]
+    fresh: int
+    phases: list[Phase]
+
+    def value(self, source: ValueId, shape: Sequence[Size]) -> tuple[ValueId, ArrayType]:
+        self.fresh += 1
+        type = ArrayType(self.types[source].element, tuple(shape))
+        self.types[ValueId(self.fresh)] = type
+        return ValueId(self.fresh), type
+
+    def rows(self, source: ValueId, first: int, count: int) -> ValueId:
+        shape = self.types[source].shape
+        result, type = self.value(source, (number(count), *shape[1:]))
+        starts = [first] + [0] * (len(shape) - 1)
+        self.phases.append(box_view(PhaseId(self.fresh), self.gather.span, source, shape, starts, type, result))
+        return result
+
+    def repeated(self, source: ValueId, row: int, count: int) -> ValueId:
+        """Copies of a row, which is read as a value of its own."""
+        shape = self.types[source].shape
+        cell, type = self.value(source, shape[1:])
+        axes = range(len(type.shape))
+        indices = (AffineIndex((), number(row)), *(AffineIndex((Term(axis, 1),), number(0)) for axis in axes))
+        self.phases.append(self.copy(Read(source, Projection((Affine(indices, shape),))), type, cell))
+        result, type = self.value(source, (number(count), *shape[1:]))
+        indices = tuple(AffineIndex((Term(axis + 1, 1),), number(0)) for axis in axes)
+        self.phases.append(self.copy(Read(cell, Projection((Affine(indices, shape[1:]),))), type, result))
+        return result
+
+    def copy(self, read: Read, type: ArrayType, result: ValueId) -> Structured:
+        axes = tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
+        body, results = (ReadNode(0, type.element.kind),), (PhaseResult(result, 0, None),)
+        return Structured(PhaseId(self.fresh), self.gather.span, axes, (read,), body, results)
+
+    def join(self, parts: Sequence[ValueId]) -> None:
+        gather = self.gather
+        phase = replace(gather, op="join", args=tuple(parts), attributes={"axis": 0})
+        self.phases.append(replace(phase, signature=signature_of(phase, self.types)))
+
+
+def _steps_of(graph: Graph, places: ValueId) -> _Steps | None:
+    """Returns how a value that is computed of its axis and numbers steps."""
+    maker = next((phase for phase in fold_constants(graph).phases if places in traverse.results(phase)), None)
+    if not isinstance(maker, Structured) or len(maker.axes) != 1 or maker.axes[0].kind is not AxisKind.PARALLEL:
+        return None
+    nodes: list[_Place] = []
+    for node in maker.body:
+        nodes.append(_place(node, nodes))
+    steps = nodes[next(result.node for result in maker.results if result.value == places)]
+    return steps if isinstance(steps, _Steps) else None
+
+
+def _place(node: Node, before: Sequence[_Place]) -> _Place:
+    match node:
+        case AxisNode():
+            return _Steps(0)
+        case SizeNode():
+            return node.size.constant
+        case ConstantNode():
+            return node.value if isinstance(node.value, int) and node.kind.is_integer else None
+        case ApplyNode() if node.kind.is_integer:
+            return _applied(node.function, [before[at] for at in node.args])
+        case _:
+            return None
+
+
+def _applied(function: str, args: Sequence[_Place]) -> _Place:
+    match function, args:
+        case "convert", [arg]:
+            return arg
+        case ("add" | "min" | "max"), [int(number), _Steps() as steps]:
+            return _applied(function, (steps, number))
+        case "add", [_Steps() as steps, int(number)]:
+            return steps.plus(number)
+        case "sub", [_Steps() as steps, int(number)]:
+            return steps.plus(-number)
+        case "max", [_Steps() as steps, int(number)]:
+            return steps.at_least(number)
+        case "min", [_Steps() as steps, int(number)]:
+            return steps.at_most(number)
+        case _:
+            return None
