@@ -75,7 +75,7 @@ CASES = (
     Case("the last that is there", "use missing\n" + _X + "z ← missing.forward (x>0.5)¿(x ⋄ ⎕nan)\noutput z"),
     Case("scans of two", _XY + "(a b) ← {(p q) ← ⍺ ⋄ (r s) ← ⍵ ⋄ (p+r×s ⋄ q⌈s-p)}\\(x ⋄ y)\noutput a\noutput b"),
     Case("scans of rows", _M + "z ← {⍵+0.5×⍺}⍀m\noutput z"),
-    Case("joined", _XY + "z ← 0⍪x⍪2×y\noutput z\n+/z", passes=2),
+    Case("joined", _XY + "z ← 0⍪x⍪2×y\noutput z\n+/z"),
     Case("deviation", "use stats\n" + _X + "stats.deviation x\nz ← stats.standardise x\noutput z", passes=4),
     Case("a branch that sizes decide", _X + "z ← {100>≢⍵ : ⍵ ⋄ 2×⍵} x\noutput z"),
     Case("places of extremes", _X + "x⍳⌈/x\nx⍳⌊/x\n⌈/x"),

@@ -42,7 +42,7 @@ def test_the_bits_are_those_in_memory(case: Case, folder: Path) -> None:
         steps = [step for step in program.plan.main.queues[0].steps if isinstance(step, StreamStep)]
         assert len(steps) in (case.passes, case.also)
         assert max(count for _, count in program.plan.main.peak) <= limit
-        assert all(step.tiles > 1 for step in steps)
+        assert all(step.tiles > 1 or step.reads <= 64 for step in steps), "a row that is read alone has one tile"
         assert same_bits(results(program), expected)
 
 
