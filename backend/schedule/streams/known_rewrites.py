@@ -14,7 +14,7 @@ from ....typechecker.elements import ArrayType
 from ....typechecker.sizes.polynomials import Size, number
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph, substitute_sizes
-from ...graph.iteration_graph import rename_all_operands
+from ...graph.partial_graphs import box_view, rename_all_operands
 from ...graph.passes.folding import fold_constants
 from ...graph.passes.redundancy import drop_dead
 from ...graph.phases import (
@@ -40,10 +40,9 @@ from ...graph.phases import (
     Structured,
     Term,
     ValueId,
+    frame_of,
 )
-from ...graph.projections import frame_of
 from ...graph.registry import signature_of
-from ...graph.shard_of_phase import box_view
 from ..program_facts.partitioning import shape_of
 
 
