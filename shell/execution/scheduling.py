@@ -1,16 +1,18 @@
-"""Plans programs for declared devices (`--devices`, `--simulate`, `--cluster`) and loads stored plans (`--plan`)."""
+"""Plans programs for declared devices (`--devices`, `--simulate`, `--cluster`, `--schedule`), loads stored plans (`--plan`)."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
+from ...lang.diagnostics.model import Code, Diagnostic, Refused, Rejected, RhoError, RunFailed
 from ...lang.support.records import dataclass, replace
-from ...lang.syntax.source import Span
+from ...lang.syntax.source import Source, Span
+from ...lang.tree.program import ScheduleBlock
+from ..console.process_exit import UsageError
 from .stored_plans import read_plan, require_valid
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from ...backend.schedule.search.strategy import Budget
     from ...backend.vm.run_state import Observer, RunResults
     from ...typechecker.core.operations import Core
+    from ..console.standard_streams import Console
     from ..pipeline_types import LoadedProgram
     from .clusters import ClusterConnection, RemoteRunner
     from .loading import InputFile
@@ -335,3 +338,49 @@ def simulation_lines(plan: ExecutionPlan) -> list[str]:
     promised = prediction_text(plan)
     count = f"{len(plan.devices)} device" + ("s" if len(plan.devices) > 1 else "")
     return [f"simulated on {count}: {promised}", f"busy: {', '.join(shown)}{more}"]
+
+
+# ---------------------------------------------------------------------------------------------------- schedule files
+#
+# `--schedule FILE`: the schedule blocks of a file beside a program, so that what is computed and where it runs are kept apart.
+#
+# The blocks follow the program's text, so a stored plan has them too.  A block that names a device which the profile does not
+# have is for other devices, and ignored with a note.
+
+def with_schedule_file(file: str | None, program: Source, scheduling: Scheduling | None, console: Console) -> Source:
+    """The program followed by the blocks of the file that are for its devices.  UsageError: the file has other text.
+    Rejected: its text is not Rho."""
+    if file is None:
+        return program
+    from ...lang.syntax.parser import parse
+    from ..console.standard_streams import read_source
+
+    source = read_source(file)
+    parsed = parse(source)
+    if errors := [one for one in parsed.diagnostics if one.is_error]:
+        raise Rejected(errors, {source.name: source})
+    profile, texts = profile_of(scheduling or Scheduling(PlanPurpose.LOOK)), [program.text]
+    for statement in parsed.program.statements:
+        if not isinstance(statement, ScheduleBlock):
+            raise UsageError(f"--schedule {file}: only `schedule {{ … }}` blocks are read from it", "values are the program's")
+        if absent := [name for name in _devices_named(statement) if name not in _names(profile)]:
+            console.note(f"--schedule {file}: a block for `{absent[0]}` is ignored, since the devices are {_listed(profile)}")
+            continue
+        texts.append(source.text[statement.span.start : statement.span.end])
+    return Source(program.name, "\n".join(texts) + "\n")
+
+
+def _devices_named(block: ScheduleBlock) -> Iterator[str]:
+    """The devices and classes that a block names, without numbers of instances."""
+    from ...backend.schedule.program.plan_program import devices_mentioned
+
+    for word in devices_mentioned(block):
+        yield word.partition("[")[0]
+
+
+def _names(profile: Profile) -> set[str]:
+    return {name for device in profile.devices for name in (device.name, device.kind, device.kind.partition("/")[0])}
+
+
+def _listed(profile: Profile) -> str:
+    return ", ".join(device.name for device in profile.devices)

@@ -28,8 +28,7 @@ from ..display.costs import duration
 from ..display.plan_output import PICTURES, picture, plan_lines
 from ..display.progress import planning_progress
 from ..execution.run_request import RunRequest, require_complete
-from ..execution.schedule_files import with_schedule_file
-from ..execution.scheduling import PlanPurpose, Scheduling, budget_of, profile_of, require_optimal
+from ..execution.scheduling import PlanPurpose, Scheduling, budget_of, profile_of, require_optimal, with_schedule_file
 from ..execution.stored_plans import read_plan
 from ..pipeline import Session
 from ..pipeline_types import LoadedProgram, Strictness
@@ -336,7 +335,7 @@ def plan_command(arguments: Arguments, console: Console) -> Exit:
     path = arguments.positional[0]
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session("", permissions_of(arguments, request, path, os.path.dirname(path)), strictness)
-    checked = session.check(with_schedule_file(arguments, read_source(path), scheduling, console))
+    checked = session.check(with_schedule_file(arguments.value("--schedule"), read_source(path), scheduling, console))
     core = checked.require()
     standard_streams.show_diagnostics(console, checked.diagnostics, checked.sources)
     require_complete(core, request, planned=True)

@@ -34,8 +34,7 @@ from ..execution.modules import bind_known_sizes, header_reader
 from ..execution.params import Permissions, param_values_of
 from ..execution.run_request import Outcome, RunRequest, empty_outcome, require_known_names
 from ..execution.running import RunReport, run_program
-from ..execution.schedule_files import with_schedule_file
-from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling, require_optimal, simulation_lines
+from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling, require_optimal, simulation_lines, with_schedule_file
 from ..execution.stored_plans import program_in, read_plan
 from ..pipeline import Session
 from ..pipeline_types import Checked, LoadedProgram, StageTimes, Strictness
@@ -96,7 +95,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     scheduling = scheduling_of(arguments, PlanPurpose.RUN)
     if scheduling is not None and scheduling.cluster is not None:
         scheduling.cluster.report = console.note
-    source = with_schedule_file(arguments, source, scheduling, console)
+    source = with_schedule_file(arguments.value("--schedule"), source, scheduling, console)
     plots = plot_requests_of(arguments.values("--plot"), arguments.value("--plot-size"))
     if scheduling is not None and not (json or plots.requests):
         scheduling = replace(scheduling, in_place=scheduling.cluster is not None)
