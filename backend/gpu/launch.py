@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, require_invariant
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size
 from ..codegen.gpu_printer import GpuText, gpu_text, value
@@ -182,7 +182,8 @@ def store(card: Card, target: DeviceArray, source: DeviceArray) -> None:
     word, parts = _WORDS[min(size, 8)], max(1, size // 8)
     if parts > 1:
         target, source = (one.viewed((*one.shape, parts), (*one.strides, 8)) for one in (target, source))
-    assert target.strides[-1] == target.dtype.itemsize or target.shape[-1] == 1 or parts > 1
+    is_unit = target.strides[-1] == target.dtype.itemsize or target.shape[-1] == 1 or parts > 1
+    require_invariant(is_unit, "a copy's last axis is contiguous")
 
     def make() -> BoundGpuKernel:
         nest = row_nest(target.shape, [source.strides, target.strides])

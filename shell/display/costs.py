@@ -11,12 +11,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from ...backend.graph.bind_sizes import substitute_sizes
-from ...backend.graph.lowering.blocks import lower
-from ...backend.graph.passes.pipeline import optimise
-from ...backend.graph.phases import Graph
-from ...backend.graph.symbolic_costs import CriticalPath, graph_cost, graph_span
-from ...backend.schedule.single_device import peak_bound
 from ...lang.diagnostics.model import RhoError
 from ...lang.diagnostics.render import range_json
 from ...lang.support.records import dataclass, replace
@@ -26,14 +20,16 @@ from ...typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, sho
 from ...typechecker.sizes.size import upper_bound
 from ...typechecker.usage.check_moves import grade_text
 from ..execution.modules import bind_header_sizes
-from ..execution.run_request import Outcome
 from ..pipeline_types import Checked, LoadedProgram
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import DeviceProfile, Profile
     from ...backend.graph.bind_sizes import BoundGraph
+    from ...backend.graph.phases import Graph
+    from ...backend.graph.symbolic_costs import CriticalPath
     from ...backend.vm.run_state import Observer
     from ...typechecker.check import CheckResult
+    from ..execution.run_request import Outcome
 
 
 _LINE_NAMES: Final = ("work", "span", "reads", "writes")
@@ -92,12 +88,16 @@ class CostReport:
 
 def _line_numbers(graph: Graph) -> dict[str, int]:
     """The numbers of a graph with sizes, by the names of the lines."""
+    from ...backend.graph.symbolic_costs import graph_cost, graph_span
+
     cost = graph_cost(graph)
     numbers = (cost.total().evaluate({}), graph_span(graph).evaluate({}), cost.read.evaluate({}), cost.written.evaluate({}))
     return dict(zip(_LINE_NAMES, numbers, strict=True))
 
 
 def _with_number(formula: Size | CriticalPath, sizes: Mapping[SizeVariable, int] | None) -> str:
+    from ...backend.graph.symbolic_costs import CriticalPath
+
     text = show_short_formula(formula.size if isinstance(formula, CriticalPath) else formula)
     constant = formula.size.constant if isinstance(formula, CriticalPath) else formula.constant
     if constant is not None:
@@ -107,10 +107,16 @@ def _with_number(formula: Size | CriticalPath, sizes: Mapping[SizeVariable, int]
 
 def cost_of_program(core: Core) -> CostReport:
     """The costs of a program after the graph passes."""
+    from ...backend.graph.lowering.blocks import lower
+    from ...backend.graph.passes.pipeline import optimise
+
     return _cost(optimise(lower(core)))
 
 
 def _cost(graph: Graph) -> CostReport:
+    from ...backend.graph.symbolic_costs import graph_cost, graph_span
+    from ...backend.schedule.single_device import peak_bound
+
     cost = graph_cost(graph)
     operations = {kind: count for kind, count in sorted(cost.operations.items()) if count.constant != 0}
     return CostReport(operations, cost.total(), graph_span(graph), cost.read, cost.written, peak_bound(graph))
@@ -126,6 +132,10 @@ class DefinitionCost:
 
 def costs_of_definitions(checked: CheckResult) -> dict[str, tuple[DefinitionCost, ...]]:
     """The costs of every function of the program, by name; none for a generic one."""
+    from ...backend.graph.bind_sizes import substitute_sizes
+    from ...backend.graph.lowering.blocks import lower
+    from ...backend.graph.passes.pipeline import optimise
+
     costs: dict[str, tuple[DefinitionCost, ...]] = {}
     for name, instances in checked.instances().items():
         costs[name] = tuple([

@@ -86,7 +86,7 @@ def in_slices(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     """Small spaces take the way of large ones."""
     if request.param == "slices":
         monkeypatch.setattr(phases, "WHOLE", 1)
-        monkeypatch.setattr(phases, "SLICE_BYTES", 24)
+        monkeypatch.setattr(phases, "BOX_BYTES", 24)
         monkeypatch.setattr(phases, "SUM_POINTS", 3)
 
 

@@ -124,7 +124,7 @@ def test_boxes_do_not_show(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (deferred, numpy_reductions, views):
         monkeypatch.setattr(module, "WHOLE", -1)
     monkeypatch.setattr(phases, "WHOLE", 1)
-    for module, name, points in ((deferred, "POINTS", 50), (phases, "SLICE_BYTES", 512), (phases, "SUM_POINTS", 64),
+    for module, name, points in ((deferred, "POINTS", 50), (phases, "BOX_BYTES", 512), (phases, "SUM_POINTS", 64),
                                  (kernels, "POINTS", 64)):  # fmt: skip
         monkeypatch.setattr(module, name, points)
     for number in range(repeats(100)):

@@ -17,7 +17,7 @@ from rho.tests.conformance.test_conformance import CASES, cases
 
 ROOT = Path(rho.__file__).parent
 ROOMS = (
-    "codegen", "cpu", "cuda", "distributed", "graph", "io", "jit", "library", "loopir", "lower", "streams", "transform", "vm",
+    "codegen", "cpu", "distributed", "gpu", "graph", "io", "jit", "library", "loopir", "lower", "streams", "transform", "vm",
 )  # fmt: skip
 GUARDED = [path for room in ROOMS for path in sorted((ROOT / "backend" / room).rglob("*.py"))]
 
