@@ -465,7 +465,7 @@ _BAND_BYTES: Final = 2048
 """The least time of such a band, and the least bytes that it touches."""
 _MIN_TILE_ITERATIONS: Final = 3
 """The least iterations of a time tile whose bands stay in cache; fewer gain less than the tiling costs."""
-MAX_ROW: Final = 1 << 40
+UNBOUNDED_ROWS: Final = 1 << 40
 """An upper bound of any row number."""
 
 
@@ -559,8 +559,8 @@ def bands_of(rows: TiledRows, cut: TimeTiles) -> tuple[list[tuple[int, int, int,
     ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
     bands = [(start, stop, rows.halo, -rows.halo) for start, stop in itertools.pairwise(ends)]
     if not rows.wraps:
-        bands[0] = (-MAX_ROW, bands[0][1], 0, -rows.halo)
-        bands[-1] = (-MAX_ROW if len(bands) == 1 else ends[-2], MAX_ROW, rows.halo, 0)
+        bands[0] = (-UNBOUNDED_ROWS, bands[0][1], 0, -rows.halo)
+        bands[-1] = (-UNBOUNDED_ROWS if len(bands) == 1 else ends[-2], UNBOUNDED_ROWS, rows.halo, 0)
     return bands, ends
 
 

@@ -48,7 +48,7 @@ from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .kernels import layout_of
 from .numpy_scalars import implementation
 from .parallel_for import (
-    MAX_ROW,
+    UNBOUNDED_ROWS,
     ArgumentBlock,
     BufferRef,
     TaskLaunch,
@@ -172,7 +172,7 @@ class RegionExecution:
             slot += 1
         if self.compiled.tiling is not None:
             all_rows = (0, self.number(self.compiled.tiling.rows)) if self.compiled.tiling.wraps else (
-                -MAX_ROW, MAX_ROW
+                -UNBOUNDED_ROWS, UNBOUNDED_ROWS
             )
             block[slot : slot + 4] = [*all_rows, 0, 0]
             slot += 4

@@ -67,27 +67,27 @@ def with_arm(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Steps:
-    """The place `low ⌈ high ⌊ offset+i` at each point i of an axis; None is no limit."""
+class _ClampedIndex:
+    """The index `low ⌈ high ⌊ offset+i` at each point i of an axis; None is no limit."""
 
     offset: int
     low: int | None = None
     high: int | None = None
 
-    def plus(self, more: int) -> _Steps:
+    def plus(self, more: int) -> _ClampedIndex:
         low, high = (None if limit is None else limit + more for limit in (self.low, self.high))
-        return _Steps(self.offset + more, low, high)
+        return _ClampedIndex(self.offset + more, low, high)
 
-    def at_least(self, limit: int) -> _Steps:
+    def at_least(self, limit: int) -> _ClampedIndex:
         low, high = (None if one is None else max(one, limit) for one in (self.low, self.high))
-        return _Steps(self.offset, limit if low is None else low, high)
+        return _ClampedIndex(self.offset, limit if low is None else low, high)
 
-    def at_most(self, limit: int) -> _Steps:
+    def at_most(self, limit: int) -> _ClampedIndex:
         low, high = (None if one is None else min(one, limit) for one in (self.low, self.high))
-        return _Steps(self.offset, low, limit if high is None else high)
+        return _ClampedIndex(self.offset, low, limit if high is None else high)
 
 
-_Place: TypeAlias = _Steps | int | None
+_Place: TypeAlias = _ClampedIndex | int | None
 
 
 def with_joined_slices(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
@@ -159,7 +159,7 @@ class _SliceBuilder:
         self.phases.append(replace(phase, signature=signature_of(phase, self.types)))
 
 
-def _steps_of(graph: Graph, places: ValueId) -> _Steps | None:
+def _steps_of(graph: Graph, places: ValueId) -> _ClampedIndex | None:
     """Returns how a value that is computed of its axis and numbers steps."""
     maker = next((phase for phase in fold_constants(graph).phases if places in traverse.results(phase)), None)
     if not isinstance(maker, Structured) or len(maker.axes) != 1 or maker.axes[0].kind is not AxisKind.PARALLEL:
@@ -168,13 +168,13 @@ def _steps_of(graph: Graph, places: ValueId) -> _Steps | None:
     for node in maker.body:
         nodes.append(_place(node, nodes))
     steps = nodes[next(result.node for result in maker.results if result.value == places)]
-    return steps if isinstance(steps, _Steps) else None
+    return steps if isinstance(steps, _ClampedIndex) else None
 
 
 def _place(node: Node, before: Sequence[_Place]) -> _Place:
     match node:
         case AxisNode():
-            return _Steps(0)
+            return _ClampedIndex(0)
         case SizeNode():
             return node.size.constant
         case ConstantNode():
@@ -189,15 +189,15 @@ def _applied(function: str, args: Sequence[_Place]) -> _Place:
     match function, args:
         case "convert", [arg]:
             return arg
-        case ("add" | "min" | "max"), [int(number), _Steps() as steps]:
+        case ("add" | "min" | "max"), [int(number), _ClampedIndex() as steps]:
             return _applied(function, (steps, number))
-        case "add", [_Steps() as steps, int(number)]:
+        case "add", [_ClampedIndex() as steps, int(number)]:
             return steps.plus(number)
-        case "sub", [_Steps() as steps, int(number)]:
+        case "sub", [_ClampedIndex() as steps, int(number)]:
             return steps.plus(-number)
-        case "max", [_Steps() as steps, int(number)]:
+        case "max", [_ClampedIndex() as steps, int(number)]:
             return steps.at_least(number)
-        case "min", [_Steps() as steps, int(number)]:
+        case "min", [_ClampedIndex() as steps, int(number)]:
             return steps.at_most(number)
         case _:
             return None
