@@ -423,6 +423,9 @@ def memory_of(backend: Backend) -> object:
     return getattr(backend, "card", None)
 
 
+TAKEN: Final = "a run that took this array may have written over it, as it was moved: use the result of that run"
+
+
 @dataclass(slots=True, eq=False)
 class ResidentValue:
     """An array that stays where runs have left it, in boxes that cover it.  Copies that later runs make are added."""
@@ -451,13 +454,16 @@ class ResidentValue:
         return array
 
     def on_host(self) -> Any:
-        """All of the array on the host; nobody may write it."""
-        for backend, box, array in self.pieces:
+        """All of the array on the host; nobody may write it.  ValueError: a run of another thread has taken it."""
+        pieces = tuple(self.pieces)
+        for backend, box, array in pieces:
             if box is None:
                 return array if memory_of(backend) is None else backend.fetch(array, self.kind)
-        backend, _, array = self.pieces[0]
+        if not pieces:
+            raise ValueError(TAKEN)
+        backend, _, array = pieces[0]
         result = np.empty(self.shape, backend.fetch(array, self.kind).dtype)
-        for backend, box, array in self.pieces:
+        for backend, box, array in pieces:
             result[tuple([slice(*extent) for extent in box or ()])] = backend.fetch(array, self.kind)
         return result
 

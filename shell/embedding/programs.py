@@ -18,7 +18,7 @@ from ...backend.cpu.backend import CpuBackend
 from ...backend.io.reading import check_declared, is_any_value, located
 from ...backend.schedule.plan.plan import Device, ExecutionPlan as StoredPlan
 from ...backend.schedule.single_device import HOME, Detail
-from ...backend.vm.run_state import MovedArray, OutputValue, ResidentValue, pooled_empty
+from ...backend.vm.run_state import TAKEN, MovedArray, OutputValue, ResidentValue, pooled_empty
 from ...backend.vm.values import kind_of_dtype
 from ...lang.bind.directives import OBJECTIVES
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError, RunFailed
@@ -358,7 +358,7 @@ class ResidentArray:
     @property
     def _present(self) -> ResidentValue:
         if self._value is None:
-            raise ValueError("a run that took this array may have written over it, as it was moved: use the result of that run")
+            raise ValueError(TAKEN)
         return self._value
 
     def _taken(self) -> ResidentValue:

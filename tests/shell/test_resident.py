@@ -121,6 +121,21 @@ def test_one_thread_of_many_takes_a_moved_state(tmp_path: Path) -> None:
     assert outcomes.count(-0.1) == 1 and outcomes.count(None) == 7
 
 
+def test_another_run_takes_a_moved_state_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the look at the state's shape and the copy of its elements."""
+    step, g = program(tmp_path), np.ones(ROWS)
+    moved, planned = rho.ResidentArray(np.zeros(ROWS)).move(), type(step)._cached_plan
+
+    def overtaken(*args: Any, **options: Any) -> Any:
+        monkeypatch.undo()
+        step.run(w=moved, g=g)
+        return planned(*args, **options)
+
+    monkeypatch.setattr(type(step), "_cached_plan", overtaken)
+    with pytest.raises(ValueError, match="use the result of that run"):
+        step.run(w=moved, g=g)
+
+
 @pytest.mark.parametrize("kind", ["bool", "u8", "i32", "i64", "f32", "f64", "c64", "c128", "char"])
 def test_every_kind_stays(tmp_path: Path, kind: str) -> None:
     same = program(tmp_path, f"input x : {kind}[n]\noutput y ← ⌽x\n")

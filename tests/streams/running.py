@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rho.backend.io.writing import prepare_values, write_together
+from rho.lang.support import files
 from rho.lang.syntax.source import Source, Span
 from rho.shell.execution.run_request import Limits, RunRequest
 from rho.shell.pipeline import Session
@@ -49,3 +51,8 @@ def same_bits(left: list[Any], right: list[Any]) -> bool:
     return len(left) == len(right) and all(
         a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(left, right, strict=True)
     )
+
+
+def unfinished() -> list[str]:
+    """The temporaries of streams that are left; the compiler may be storing kernels in the meantime."""
+    return [path for path in files.live() if not path.startswith(os.environ["RHO_KERNEL_CACHE"])]

@@ -15,10 +15,9 @@ import pytest
 from rho.backend.io.npy import NpySink, NpySource
 from rho.backend.streams.spill import SortedRuns
 from rho.lang.diagnostics.model import Refused, RhoError, RunFailed
-from rho.lang.support import files
 from rho.shell.pipeline import Session
 
-from .running import loaded, results
+from .running import loaded, results, unfinished
 
 LIMIT = 4_000_000
 WRITES = "input x : f64[n] where n ≥ 8\nz ← 1+x×x\noutput z\n+/z"
@@ -36,7 +35,7 @@ def _fails(text: str, folder: Path, code: str) -> None:
         results(loaded(text, folder, LIMIT))
     assert [found.code for found in caught.value.diagnostics] == [code], caught.value
     assert sorted(folder.iterdir()) == before
-    assert not files.live()
+    assert not unfinished()
     assert not [thread for thread in threading.enumerate() if thread.name == "rho reader"]
 
 
@@ -74,7 +73,7 @@ def test_a_file_cut_off_before_the_run(folder: Path) -> None:
     os.truncate(folder / "x.npy", 1_000_000)
     with pytest.raises(RunFailed, match="E705"):
         Session().run(program)
-    assert not files.live()
+    assert not unfinished()
 
 
 def test_a_full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,14 +11,13 @@ import pytest
 from rho.backend.schedule.streams import stream_planning
 from rho.backend.streams.spill import SelectedRows
 from rho.lang.diagnostics.model import Refused, RunFailed
-from rho.lang.support import files
 from rho.lang.syntax.source import Source
 from rho.shell.display.plan_output import stream_lines
 from rho.shell.execution.streaming import plans_of, require_one_run, require_sizes_known, stages_of
 from rho.shell.main import main
 from rho.shell.pipeline import Session
 
-from .running import loaded, results, same_bits, store
+from .running import loaded, results, same_bits, store, unfinished
 
 LIMIT = 4_000_000
 _X = "input x : f64[n] where n ≥ 8\n"
@@ -61,7 +60,7 @@ def test_the_bits_are_those_of_the_whole_run(name: str, folder: Path) -> None:
     plans = plans_of(tiled)
     assert all(count <= LIMIT for plan in plans for _, count in plan.main.peak)
     assert same_bits(results(whole), results(tiled))
-    assert not files.live()
+    assert not unfinished()
 
 
 def test_the_plan_says_the_most_that_it_reads_and_writes(folder: Path) -> None:
@@ -77,7 +76,7 @@ def test_nothing_is_left_where_the_disk_is_full(folder: Path, monkeypatch: pytes
     monkeypatch.setattr(SelectedRows, "put", full)
     with pytest.raises(RunFailed, match=r"E708.*No space left on device"):
         store(loaded(PROGRAMS["written"], folder, LIMIT))
-    assert not files.live()
+    assert not unfinished()
 
 
 def test_what_needs_one_run_or_all_sizes_is_refused(folder: Path) -> None:
