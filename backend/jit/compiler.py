@@ -6,6 +6,7 @@ disk cache has is found and loaded without LLVM, whose library takes as long to 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import select
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 # Interrupts are raised in the main thread, and by sessions in the thread that evaluates.  One that is raised just after a library
 # has taken its lock would leave the lock taken, and the next call would wait forever.  So such calls are handed to a dedicated
 # thread; the caller waits for the result, and is interrupted while waiting.
+#
+# A process that ends destroys a library's objects while daemon threads go on.  So Python's end waits for the call at hand, and
+# calls of other threads are refused from then on.
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -61,7 +65,7 @@ class DedicatedThread:
     """A thread that runs functions for other threads; it starts with the first request, and again in a forked process."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self._name, self._ending = name, 0
         self._forget()
         in_children(self._forget)
 
@@ -76,19 +80,31 @@ class DedicatedThread:
         def asking(*args: _P.args, **kwargs: _P.kwargs) -> _R:
             if not self._is_elsewhere():
                 return function(*args, **kwargs)
-            request = _CompileRequest(lambda: function(*args, **kwargs))
-            request.waiting.acquire()
-            self._requests.put(request)
-            acquire(request.waiting)
-            if request.error is not None:
-                raise request.error
-            value: _R = request.value
+            value: _R = self._answer(lambda: function(*args, **kwargs))
             return value
 
         return asking
 
+    def end(self) -> None:
+        """Wait for the call at hand.  From now on calls are run on this thread, which ends Python, and refused to others."""
+        self._ending = threading.get_ident()
+        if self._thread is not None:
+            with contextlib.suppress(Unsupported):
+                self._answer(lambda: None)
+
+    def _answer(self, work: Callable[[], Any]) -> Any:
+        request = _CompileRequest(work)
+        request.waiting.acquire()
+        self._requests.put(request)
+        acquire(request.waiting)
+        if request.error is not None:
+            raise request.error
+        return request.value
+
     def _is_elsewhere(self) -> bool:
         """Start the thread if need be; returns whether it exists and is not the current one."""
+        if self._ending == threading.get_ident():
+            return False
         if self._thread is None:
             thread = threading.Thread(target=self._serve, args=(self._requests,), name=self._name, daemon=True)
             try:
@@ -98,11 +114,12 @@ class DedicatedThread:
             self._thread = thread
         return threading.current_thread() is not self._thread
 
-    @staticmethod
-    def _serve(requests: SimpleQueue[_CompileRequest]) -> None:
+    def _serve(self, requests: SimpleQueue[_CompileRequest]) -> None:
         while True:
             request = requests.get()
             try:
+                if self._ending:
+                    raise Unsupported("Python is ending")
                 request.value = request.work()
             except BaseException as error:
                 request.error = error
@@ -128,6 +145,7 @@ def is_loaded() -> bool:
 
 
 _llvm: Final = DedicatedThread("rho llvm")
+atexit.register(_llvm.end)
 
 
 @cache
@@ -752,7 +770,10 @@ def address_of(kernel: MachineCode) -> int | None:
         return address
     with _lock:
         if kernel not in _addresses:
-            _addresses[kernel] = _compiled_or_cached(kernel)
+            try:
+                _addresses[kernel] = _compiled_or_cached(kernel)
+            except Unsupported:
+                _addresses[kernel] = None
         return _addresses[kernel]
 
 
@@ -768,6 +789,7 @@ def is_stored(kernel: MachineCode) -> bool:
 
 
 def _compiled_or_cached(kernel: MachineCode) -> int | None:
+    """Returns what `address_of` does.  Raises Unsupported."""
     key = _key(kernel)
     code = CACHE.read(key)
     if code is not None:
@@ -779,11 +801,8 @@ def _compiled_or_cached(kernel: MachineCode) -> int | None:
         return None
     text = kernel.text()
     began = perf_counter_ns()
-    try:
-        code = compile_text_out_of_process(text)
-        address = link(code)
-    except Unsupported:
-        return None
+    code = compile_text_out_of_process(text)
+    address = link(code)
     compilation_totals.add(perf_counter_ns() - began)
     CACHE.write(key, code)
     if is_wanted():

@@ -6,7 +6,8 @@
    the blocks.  Without loops there is a block for each task.  With loops there is one, from which the block of each task is made when
    it is due: a task is one range of each loop, and the ranges of the first loop vary fastest.
 
-   A launch that takes long (`host.long_work`) looks for interrupts between tasks; one ends it before its next task. */
+   A launch that takes long (`host.long_work`) looks for interrupts between tasks; one ends it before its next task.  Where Python has
+   ended meanwhile, a daemon thread that looks is gone with its stack while workers go on, so blocks of such a launch do not lie there. */
 
 enum {
     NO_MEMORY = -1,
@@ -111,7 +112,8 @@ static word launch(const struct launch *own, const word *slots, word *failure)
     _Alignas(64) word near[MOST_NEAR];
     word words = own->words, most = own->loops && own->tasks > MOST_AT_ONCE ? MOST_AT_ONCE : own->tasks, code = 0;
     word all = most * words, more = own->loops ? words : 0;
-    word *blocks = all + more + most <= MOST_NEAR ? near : host.malloc((all + more + most) * sizeof *blocks);
+    int is_near = all + more + most <= MOST_NEAR && own->duration < host.long_work;
+    word *blocks = is_near ? near : host.malloc((all + more + most) * sizeof *blocks);
     if (!blocks)
         return NO_MEMORY;
     word *codes = blocks + all, *pattern = codes + most;

@@ -1,4 +1,4 @@
-; sha256 793c83117b897db3d5c0ccb2d2c5a20eeedfb15190098948f01f4a7e4f449e45
+; sha256 c4304dbffbb6b55ea994f205d513ecde17f228c5c97a2c1672cb67d4584f7e5d
 %struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
 %struct.relocation = type { i64, i64, i64 }
 %struct.move = type { i64, i64, i64 }
@@ -206,887 +206,893 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %27 = add i64 %24, %26
   %28 = add i64 %27, %25
   %29 = icmp slt i64 %28, 1025
-  br i1 %29, label %37, label %30
+  br i1 %29, label %30, label %35
 30:                                               ; preds = %3
-  %31 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8
-  %32 = shl i64 %28, 3
-  %33 = tail call ptr %31(i64 noundef %32) #11
-  %34 = icmp eq ptr %33, null
-  br i1 %34, label %729, label %35
-35:                                               ; preds = %30
-  %36 = load i64, ptr %18, align 8
-  br label %37
-37:                                               ; preds = %35, %3
-  %38 = phi i64 [ %36, %35 ], [ %19, %3 ]
-  %39 = phi ptr [ %33, %35 ], [ %14, %3 ]
-  %40 = getelementptr inbounds i64, ptr %39, i64 %25
-  %41 = getelementptr inbounds i64, ptr %40, i64 %24
-  %42 = icmp eq i64 %38, 0
-  br i1 %42, label %43, label %51
-43:                                               ; preds = %37
-  %44 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %45 = load i64, ptr %44, align 8
-  %46 = getelementptr inbounds nuw i8, ptr %0, i64 64
-  %47 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  %48 = load i64, ptr %47, align 8
-  %49 = getelementptr inbounds %struct.relocation, ptr %46, i64 %48
-  %50 = shl i64 %45, 3
-  br label %112
-51:                                               ; preds = %37
-  %52 = getelementptr inbounds nuw i8, ptr %0, i64 64
-  %53 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  %54 = load i64, ptr %53, align 8
-  %55 = getelementptr inbounds %struct.relocation, ptr %52, i64 %54
-  %56 = icmp sgt i64 %38, 0
-  br i1 %56, label %57, label %112
-57:                                               ; preds = %51
-  %58 = and i64 %38, 7
-  %59 = icmp ult i64 %38, 8
-  br i1 %59, label %99, label %60
-60:                                               ; preds = %57
-  %61 = and i64 %38, 9223372036854775800
-  br label %62
-62:                                               ; preds = %62, %60
-  %63 = phi ptr [ %55, %60 ], [ %96, %62 ]
-  %64 = phi i64 [ 0, %60 ], [ %97, %62 ]
-  %65 = getelementptr inbounds nuw i8, ptr %63, i64 48
-  %66 = getelementptr inbounds nuw i8, ptr %63, i64 40
-  %67 = load i64, ptr %66, align 8
-  %68 = getelementptr inbounds %struct.move, ptr %65, i64 %67
-  %69 = getelementptr inbounds nuw i8, ptr %68, i64 48
-  %70 = getelementptr inbounds nuw i8, ptr %68, i64 40
-  %71 = load i64, ptr %70, align 8
-  %72 = getelementptr inbounds %struct.move, ptr %69, i64 %71
-  %73 = getelementptr inbounds nuw i8, ptr %72, i64 48
-  %74 = getelementptr inbounds nuw i8, ptr %72, i64 40
-  %75 = load i64, ptr %74, align 8
-  %76 = getelementptr inbounds %struct.move, ptr %73, i64 %75
-  %77 = getelementptr inbounds nuw i8, ptr %76, i64 48
-  %78 = getelementptr inbounds nuw i8, ptr %76, i64 40
-  %79 = load i64, ptr %78, align 8
-  %80 = getelementptr inbounds %struct.move, ptr %77, i64 %79
-  %81 = getelementptr inbounds nuw i8, ptr %80, i64 48
-  %82 = getelementptr inbounds nuw i8, ptr %80, i64 40
-  %83 = load i64, ptr %82, align 8
-  %84 = getelementptr inbounds %struct.move, ptr %81, i64 %83
-  %85 = getelementptr inbounds nuw i8, ptr %84, i64 48
-  %86 = getelementptr inbounds nuw i8, ptr %84, i64 40
-  %87 = load i64, ptr %86, align 8
-  %88 = getelementptr inbounds %struct.move, ptr %85, i64 %87
-  %89 = getelementptr inbounds nuw i8, ptr %88, i64 48
-  %90 = getelementptr inbounds nuw i8, ptr %88, i64 40
-  %91 = load i64, ptr %90, align 8
-  %92 = getelementptr inbounds %struct.move, ptr %89, i64 %91
-  %93 = getelementptr inbounds nuw i8, ptr %92, i64 48
-  %94 = getelementptr inbounds nuw i8, ptr %92, i64 40
-  %95 = load i64, ptr %94, align 8
-  %96 = getelementptr inbounds %struct.move, ptr %93, i64 %95
-  %97 = add i64 %64, 8
-  %98 = icmp eq i64 %97, %61
-  br i1 %98, label %99, label %62
-99:                                               ; preds = %62, %57
-  %100 = phi ptr [ poison, %57 ], [ %96, %62 ]
-  %101 = phi ptr [ %55, %57 ], [ %96, %62 ]
-  %102 = icmp eq i64 %58, 0
-  br i1 %102, label %112, label %103
-103:                                              ; preds = %99, %103
-  %104 = phi ptr [ %109, %103 ], [ %101, %99 ]
-  %105 = phi i64 [ %110, %103 ], [ 0, %99 ]
-  %106 = getelementptr inbounds nuw i8, ptr %104, i64 48
-  %107 = getelementptr inbounds nuw i8, ptr %104, i64 40
-  %108 = load i64, ptr %107, align 8
-  %109 = getelementptr inbounds %struct.move, ptr %106, i64 %108
-  %110 = add i64 %105, 1
-  %111 = icmp eq i64 %110, %58
-  br i1 %111, label %112, label %103
-112:                                              ; preds = %99, %103, %43, %51
-  %113 = phi ptr [ %53, %51 ], [ %47, %43 ], [ %53, %103 ], [ %53, %99 ]
-  %114 = phi ptr [ %52, %51 ], [ %46, %43 ], [ %52, %103 ], [ %52, %99 ]
-  %115 = phi ptr [ %41, %51 ], [ %39, %43 ], [ %41, %103 ], [ %41, %99 ]
-  %116 = phi i64 [ 8, %51 ], [ %50, %43 ], [ 8, %103 ], [ 8, %99 ]
-  %117 = phi ptr [ %55, %51 ], [ %49, %43 ], [ %100, %99 ], [ %109, %103 ]
-  %118 = load i64, ptr %16, align 8
-  %119 = mul i64 %118, %116
-  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %115, ptr nonnull align 8 %117, i64 %119, i1 false)
-  %120 = load i64, ptr %113, align 8
-  %121 = icmp sgt i64 %120, 0
-  br i1 %121, label %122, label %139
-122:                                              ; preds = %112
-  %123 = getelementptr inbounds nuw i8, ptr %0, i64 64
-  br label %124
-124:                                              ; preds = %122, %124
-  %125 = phi ptr [ %135, %124 ], [ %114, %122 ]
-  %126 = getelementptr inbounds nuw i8, ptr %125, i64 8
-  %127 = load i64, ptr %126, align 8
-  %128 = getelementptr inbounds i64, ptr %1, i64 %127
-  %129 = load i64, ptr %128, align 8
-  %130 = getelementptr inbounds nuw i8, ptr %125, i64 16
-  %131 = load i64, ptr %130, align 8
-  %132 = add nsw i64 %131, %129
-  %133 = load i64, ptr %125, align 8
-  %134 = getelementptr inbounds i64, ptr %115, i64 %133
-  store i64 %132, ptr %134, align 8
-  %135 = getelementptr inbounds nuw i8, ptr %125, i64 24
-  %136 = load i64, ptr %113, align 8
-  %137 = getelementptr inbounds %struct.relocation, ptr %123, i64 %136
-  %138 = icmp ult ptr %135, %137
-  br i1 %138, label %124, label %139
-139:                                              ; preds = %124, %112
-  %140 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %141 = load i64, ptr %140, align 8
-  %142 = icmp eq i64 %141, 1
-  %143 = icmp eq ptr %39, %14
-  %144 = and i1 %143, %142
-  %145 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %31 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %32 = load i64, ptr %31, align 8
+  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
+  %34 = icmp slt i64 %32, %33
+  br i1 %34, label %42, label %35
+35:                                               ; preds = %30, %3
+  %36 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8
+  %37 = shl i64 %28, 3
+  %38 = tail call ptr %36(i64 noundef %37) #11
+  %39 = icmp eq ptr %38, null
+  br i1 %39, label %734, label %40
+40:                                               ; preds = %35
+  %41 = load i64, ptr %18, align 8
+  br label %42
+42:                                               ; preds = %40, %30
+  %43 = phi i64 [ %41, %40 ], [ %19, %30 ]
+  %44 = phi ptr [ %38, %40 ], [ %14, %30 ]
+  %45 = getelementptr inbounds i64, ptr %44, i64 %25
+  %46 = getelementptr inbounds i64, ptr %45, i64 %24
+  %47 = icmp eq i64 %43, 0
+  br i1 %47, label %48, label %56
+48:                                               ; preds = %42
+  %49 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %50 = load i64, ptr %49, align 8
+  %51 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %52 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %53 = load i64, ptr %52, align 8
+  %54 = getelementptr inbounds %struct.relocation, ptr %51, i64 %53
+  %55 = shl i64 %50, 3
+  br label %117
+56:                                               ; preds = %42
+  %57 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %58 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %59 = load i64, ptr %58, align 8
+  %60 = getelementptr inbounds %struct.relocation, ptr %57, i64 %59
+  %61 = icmp sgt i64 %43, 0
+  br i1 %61, label %62, label %117
+62:                                               ; preds = %56
+  %63 = and i64 %43, 7
+  %64 = icmp ult i64 %43, 8
+  br i1 %64, label %104, label %65
+65:                                               ; preds = %62
+  %66 = and i64 %43, 9223372036854775800
+  br label %67
+67:                                               ; preds = %67, %65
+  %68 = phi ptr [ %60, %65 ], [ %101, %67 ]
+  %69 = phi i64 [ 0, %65 ], [ %102, %67 ]
+  %70 = getelementptr inbounds nuw i8, ptr %68, i64 48
+  %71 = getelementptr inbounds nuw i8, ptr %68, i64 40
+  %72 = load i64, ptr %71, align 8
+  %73 = getelementptr inbounds %struct.move, ptr %70, i64 %72
+  %74 = getelementptr inbounds nuw i8, ptr %73, i64 48
+  %75 = getelementptr inbounds nuw i8, ptr %73, i64 40
+  %76 = load i64, ptr %75, align 8
+  %77 = getelementptr inbounds %struct.move, ptr %74, i64 %76
+  %78 = getelementptr inbounds nuw i8, ptr %77, i64 48
+  %79 = getelementptr inbounds nuw i8, ptr %77, i64 40
+  %80 = load i64, ptr %79, align 8
+  %81 = getelementptr inbounds %struct.move, ptr %78, i64 %80
+  %82 = getelementptr inbounds nuw i8, ptr %81, i64 48
+  %83 = getelementptr inbounds nuw i8, ptr %81, i64 40
+  %84 = load i64, ptr %83, align 8
+  %85 = getelementptr inbounds %struct.move, ptr %82, i64 %84
+  %86 = getelementptr inbounds nuw i8, ptr %85, i64 48
+  %87 = getelementptr inbounds nuw i8, ptr %85, i64 40
+  %88 = load i64, ptr %87, align 8
+  %89 = getelementptr inbounds %struct.move, ptr %86, i64 %88
+  %90 = getelementptr inbounds nuw i8, ptr %89, i64 48
+  %91 = getelementptr inbounds nuw i8, ptr %89, i64 40
+  %92 = load i64, ptr %91, align 8
+  %93 = getelementptr inbounds %struct.move, ptr %90, i64 %92
+  %94 = getelementptr inbounds nuw i8, ptr %93, i64 48
+  %95 = getelementptr inbounds nuw i8, ptr %93, i64 40
+  %96 = load i64, ptr %95, align 8
+  %97 = getelementptr inbounds %struct.move, ptr %94, i64 %96
+  %98 = getelementptr inbounds nuw i8, ptr %97, i64 48
+  %99 = getelementptr inbounds nuw i8, ptr %97, i64 40
+  %100 = load i64, ptr %99, align 8
+  %101 = getelementptr inbounds %struct.move, ptr %98, i64 %100
+  %102 = add i64 %69, 8
+  %103 = icmp eq i64 %102, %66
+  br i1 %103, label %104, label %67
+104:                                              ; preds = %67, %62
+  %105 = phi ptr [ poison, %62 ], [ %101, %67 ]
+  %106 = phi ptr [ %60, %62 ], [ %101, %67 ]
+  %107 = icmp eq i64 %63, 0
+  br i1 %107, label %117, label %108
+108:                                              ; preds = %104, %108
+  %109 = phi ptr [ %114, %108 ], [ %106, %104 ]
+  %110 = phi i64 [ %115, %108 ], [ 0, %104 ]
+  %111 = getelementptr inbounds nuw i8, ptr %109, i64 48
+  %112 = getelementptr inbounds nuw i8, ptr %109, i64 40
+  %113 = load i64, ptr %112, align 8
+  %114 = getelementptr inbounds %struct.move, ptr %111, i64 %113
+  %115 = add i64 %110, 1
+  %116 = icmp eq i64 %115, %63
+  br i1 %116, label %117, label %108
+117:                                              ; preds = %104, %108, %48, %56
+  %118 = phi ptr [ %58, %56 ], [ %52, %48 ], [ %58, %108 ], [ %58, %104 ]
+  %119 = phi ptr [ %57, %56 ], [ %51, %48 ], [ %57, %108 ], [ %57, %104 ]
+  %120 = phi ptr [ %46, %56 ], [ %44, %48 ], [ %46, %108 ], [ %46, %104 ]
+  %121 = phi i64 [ 8, %56 ], [ %55, %48 ], [ 8, %108 ], [ 8, %104 ]
+  %122 = phi ptr [ %60, %56 ], [ %54, %48 ], [ %105, %104 ], [ %114, %108 ]
+  %123 = load i64, ptr %16, align 8
+  %124 = mul i64 %123, %121
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %120, ptr nonnull align 8 %122, i64 %124, i1 false)
+  %125 = load i64, ptr %118, align 8
+  %126 = icmp sgt i64 %125, 0
+  br i1 %126, label %127, label %144
+127:                                              ; preds = %117
+  %128 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  br label %129
+129:                                              ; preds = %127, %129
+  %130 = phi ptr [ %140, %129 ], [ %119, %127 ]
+  %131 = getelementptr inbounds nuw i8, ptr %130, i64 8
+  %132 = load i64, ptr %131, align 8
+  %133 = getelementptr inbounds i64, ptr %1, i64 %132
+  %134 = load i64, ptr %133, align 8
+  %135 = getelementptr inbounds nuw i8, ptr %130, i64 16
+  %136 = load i64, ptr %135, align 8
+  %137 = add nsw i64 %136, %134
+  %138 = load i64, ptr %130, align 8
+  %139 = getelementptr inbounds i64, ptr %120, i64 %138
+  store i64 %137, ptr %139, align 8
+  %140 = getelementptr inbounds nuw i8, ptr %130, i64 24
+  %141 = load i64, ptr %118, align 8
+  %142 = getelementptr inbounds %struct.relocation, ptr %128, i64 %141
+  %143 = icmp ult ptr %140, %142
+  br i1 %143, label %129, label %144
+144:                                              ; preds = %129, %117
+  %145 = getelementptr inbounds nuw i8, ptr %0, i64 8
   %146 = load i64, ptr %145, align 8
-  %147 = icmp eq i64 %146, 0
-  br i1 %144, label %148, label %158
-148:                                              ; preds = %139
-  br i1 %147, label %150, label %149
-149:                                              ; preds = %148
+  %147 = icmp eq i64 %146, 1
+  %148 = icmp eq ptr %44, %14
+  %149 = and i1 %148, %147
+  %150 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %151 = load i64, ptr %150, align 8
+  %152 = icmp eq i64 %151, 0
+  br i1 %149, label %153, label %163
+153:                                              ; preds = %144
+  br i1 %152, label %155, label %154
+154:                                              ; preds = %153
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %15)
-  br label %159
-150:                                              ; preds = %148
-  %151 = load ptr, ptr %0, align 8
-  %152 = call i64 %151(ptr noundef nonnull %39) #11
-  %153 = icmp eq i64 %152, 0
-  br i1 %153, label %729, label %154
-154:                                              ; preds = %150
-  %155 = getelementptr i64, ptr %39, i64 %17
-  %156 = getelementptr i8, ptr %155, i64 -8
-  %157 = load i64, ptr %156, align 8
-  store i64 %157, ptr %2, align 8
-  br label %729
-158:                                              ; preds = %139
+  br label %164
+155:                                              ; preds = %153
+  %156 = load ptr, ptr %0, align 8
+  %157 = call i64 %156(ptr noundef nonnull %44) #11
+  %158 = icmp eq i64 %157, 0
+  br i1 %158, label %734, label %159
+159:                                              ; preds = %155
+  %160 = getelementptr i64, ptr %44, i64 %17
+  %161 = getelementptr i8, ptr %160, i64 -8
+  %162 = load i64, ptr %161, align 8
+  store i64 %162, ptr %2, align 8
+  br label %734
+163:                                              ; preds = %144
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %15)
-  br i1 %147, label %163, label %159
-159:                                              ; preds = %149, %158
-  %160 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
-  %161 = call ptr %160() #11
-  %162 = load i64, ptr %140, align 8
-  br label %163
-163:                                              ; preds = %158, %159
-  %164 = phi i64 [ %162, %159 ], [ %141, %158 ]
-  %165 = phi ptr [ %161, %159 ], [ null, %158 ]
-  store ptr %165, ptr %15, align 8
-  %166 = icmp sgt i64 %164, 0
-  br i1 %166, label %167, label %200
-167:                                              ; preds = %163
-  %168 = getelementptr inbounds nuw i8, ptr %0, i64 64
-  %169 = getelementptr inbounds nuw i8, ptr %0, i64 32
-  %170 = getelementptr inbounds nuw i8, ptr %13, i64 8
-  %171 = getelementptr inbounds nuw i8, ptr %0, i64 24
-  %172 = getelementptr inbounds nuw i8, ptr %5, i64 8
-  %173 = getelementptr inbounds nuw i8, ptr %4, i64 8
-  %174 = getelementptr inbounds nuw i8, ptr %12, i64 8
-  %175 = getelementptr inbounds nuw i8, ptr %11, i64 8
-  %176 = getelementptr inbounds nuw i8, ptr %11, i64 16
-  %177 = getelementptr inbounds nuw i8, ptr %11, i64 24
-  %178 = getelementptr inbounds nuw i8, ptr %11, i64 32
-  %179 = getelementptr inbounds nuw i8, ptr %11, i64 40
-  %180 = getelementptr inbounds nuw i8, ptr %11, i64 48
-  %181 = getelementptr inbounds nuw i8, ptr %11, i64 56
-  %182 = getelementptr inbounds nuw i8, ptr %11, i64 64
-  %183 = getelementptr inbounds nuw i8, ptr %11, i64 72
-  %184 = getelementptr inbounds nuw i8, ptr %11, i64 80
-  %185 = getelementptr inbounds nuw i8, ptr %11, i64 88
-  %186 = getelementptr inbounds nuw i8, ptr %11, i64 96
-  %187 = getelementptr inbounds nuw i8, ptr %11, i64 104
-  %188 = getelementptr inbounds nuw i8, ptr %11, i64 112
-  %189 = getelementptr inbounds nuw i8, ptr %11, i64 120
-  %190 = getelementptr inbounds nuw i8, ptr %10, i64 8
-  %191 = getelementptr inbounds nuw i8, ptr %9, i64 8
-  %192 = getelementptr inbounds nuw i8, ptr %8, i64 8
-  %193 = getelementptr inbounds nuw i8, ptr %7, i64 8
-  %194 = getelementptr inbounds nuw i8, ptr %6, i64 8
-  %195 = getelementptr i8, ptr %39, i64 -8
-  %196 = icmp ne i64 %17, 0
-  br label %204
-197:                                              ; preds = %620, %701, %617, %715
-  %198 = phi i64 [ -2, %617 ], [ %711, %715 ], [ -2, %620 ], [ %702, %701 ]
-  %199 = load ptr, ptr %15, align 8
-  br label %200
-200:                                              ; preds = %197, %163
-  %201 = phi ptr [ %165, %163 ], [ %199, %197 ]
-  %202 = phi i64 [ 0, %163 ], [ %198, %197 ]
-  %203 = icmp eq ptr %201, null
-  br i1 %203, label %725, label %723
-204:                                              ; preds = %167, %701
-  %205 = phi i64 [ %164, %167 ], [ %704, %701 ]
-  %206 = phi i64 [ 0, %167 ], [ %703, %701 ]
-  %207 = sub nsw i64 %205, %206
-  %208 = call i64 @llvm.smin.i64(i64 %207, i64 %24)
-  %209 = load i64, ptr %18, align 8
-  %210 = icmp ne i64 %209, 0
-  %211 = icmp sgt i64 %208, 0
-  %212 = select i1 %210, i1 %211, i1 false
-  br i1 %212, label %626, label %213
-213:                                              ; preds = %695, %204
-  %214 = shl i64 %208, 3
-  call void @llvm.memset.p0.i64(ptr nonnull align 8 %40, i8 0, i64 %214, i1 false)
-  %215 = load ptr, ptr %15, align 8
-  %216 = icmp ne ptr %215, null
-  %217 = select i1 %216, ptr %15, ptr null
-  br i1 %216, label %220, label %218
-218:                                              ; preds = %213
-  %219 = load i64, ptr %16, align 8
-  br label %235
-220:                                              ; preds = %213
-  %221 = load i64, ptr %169, align 8
-  %222 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
-  %223 = icmp slt i64 %221, %222
+  br i1 %152, label %168, label %164
+164:                                              ; preds = %154, %163
+  %165 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %166 = call ptr %165() #11
+  %167 = load i64, ptr %145, align 8
+  br label %168
+168:                                              ; preds = %163, %164
+  %169 = phi i64 [ %167, %164 ], [ %146, %163 ]
+  %170 = phi ptr [ %166, %164 ], [ null, %163 ]
+  store ptr %170, ptr %15, align 8
+  %171 = icmp sgt i64 %169, 0
+  br i1 %171, label %172, label %205
+172:                                              ; preds = %168
+  %173 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %174 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %175 = getelementptr inbounds nuw i8, ptr %13, i64 8
+  %176 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %177 = getelementptr inbounds nuw i8, ptr %5, i64 8
+  %178 = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %179 = getelementptr inbounds nuw i8, ptr %12, i64 8
+  %180 = getelementptr inbounds nuw i8, ptr %11, i64 8
+  %181 = getelementptr inbounds nuw i8, ptr %11, i64 16
+  %182 = getelementptr inbounds nuw i8, ptr %11, i64 24
+  %183 = getelementptr inbounds nuw i8, ptr %11, i64 32
+  %184 = getelementptr inbounds nuw i8, ptr %11, i64 40
+  %185 = getelementptr inbounds nuw i8, ptr %11, i64 48
+  %186 = getelementptr inbounds nuw i8, ptr %11, i64 56
+  %187 = getelementptr inbounds nuw i8, ptr %11, i64 64
+  %188 = getelementptr inbounds nuw i8, ptr %11, i64 72
+  %189 = getelementptr inbounds nuw i8, ptr %11, i64 80
+  %190 = getelementptr inbounds nuw i8, ptr %11, i64 88
+  %191 = getelementptr inbounds nuw i8, ptr %11, i64 96
+  %192 = getelementptr inbounds nuw i8, ptr %11, i64 104
+  %193 = getelementptr inbounds nuw i8, ptr %11, i64 112
+  %194 = getelementptr inbounds nuw i8, ptr %11, i64 120
+  %195 = getelementptr inbounds nuw i8, ptr %10, i64 8
+  %196 = getelementptr inbounds nuw i8, ptr %9, i64 8
+  %197 = getelementptr inbounds nuw i8, ptr %8, i64 8
+  %198 = getelementptr inbounds nuw i8, ptr %7, i64 8
+  %199 = getelementptr inbounds nuw i8, ptr %6, i64 8
+  %200 = getelementptr i8, ptr %44, i64 -8
+  %201 = icmp ne i64 %17, 0
+  br label %209
+202:                                              ; preds = %625, %706, %622, %720
+  %203 = phi i64 [ -2, %622 ], [ %716, %720 ], [ -2, %625 ], [ %707, %706 ]
+  %204 = load ptr, ptr %15, align 8
+  br label %205
+205:                                              ; preds = %202, %168
+  %206 = phi ptr [ %170, %168 ], [ %204, %202 ]
+  %207 = phi i64 [ 0, %168 ], [ %203, %202 ]
+  %208 = icmp eq ptr %206, null
+  br i1 %208, label %730, label %728
+209:                                              ; preds = %172, %706
+  %210 = phi i64 [ %169, %172 ], [ %709, %706 ]
+  %211 = phi i64 [ 0, %172 ], [ %708, %706 ]
+  %212 = sub nsw i64 %210, %211
+  %213 = call i64 @llvm.smin.i64(i64 %212, i64 %24)
+  %214 = load i64, ptr %18, align 8
+  %215 = icmp ne i64 %214, 0
+  %216 = icmp sgt i64 %213, 0
+  %217 = select i1 %215, i1 %216, i1 false
+  br i1 %217, label %631, label %218
+218:                                              ; preds = %700, %209
+  %219 = shl i64 %213, 3
+  call void @llvm.memset.p0.i64(ptr nonnull align 8 %45, i8 0, i64 %219, i1 false)
+  %220 = load ptr, ptr %15, align 8
+  %221 = icmp ne ptr %220, null
+  %222 = select i1 %221, ptr %15, ptr null
+  br i1 %221, label %225, label %223
+223:                                              ; preds = %218
   %224 = load i64, ptr %16, align 8
-  br i1 %223, label %235, label %225
-225:                                              ; preds = %220
+  br label %240
+225:                                              ; preds = %218
+  %226 = load i64, ptr %174, align 8
+  %227 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
+  %228 = icmp slt i64 %226, %227
+  %229 = load i64, ptr %16, align 8
+  br i1 %228, label %240, label %230
+230:                                              ; preds = %225
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %13) #12
-  %226 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %227 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %228 = trunc i64 %227 to i32
-  %229 = call i32 %226(i32 noundef %228, ptr noundef nonnull %13) #11
-  %230 = load i64, ptr %13, align 16
-  %231 = mul nsw i64 %230, 1000000000
-  %232 = load i64, ptr %170, align 8
+  %231 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %232 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %233 = trunc i64 %232 to i32
+  %234 = call i32 %231(i32 noundef %233, ptr noundef nonnull %13) #11
+  %235 = load i64, ptr %13, align 16
+  %236 = mul nsw i64 %235, 1000000000
+  %237 = load i64, ptr %175, align 8
   call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %13) #12
-  %233 = add i64 %232, 2000000
-  %234 = add i64 %233, %231
-  br label %235
-235:                                              ; preds = %225, %220, %218
-  %236 = phi i64 [ %224, %225 ], [ %224, %220 ], [ %219, %218 ]
-  %237 = phi i1 [ true, %225 ], [ false, %220 ], [ false, %218 ]
-  %238 = phi i64 [ %234, %225 ], [ 0, %220 ], [ 0, %218 ]
-  %239 = load i64, ptr %171, align 8
-  %240 = icmp ne i64 %239, 0
-  %241 = icmp sgt i64 %208, 1
-  %242 = and i1 %241, %240
-  br i1 %242, label %243, label %262
-243:                                              ; preds = %235
-  %244 = load i64, ptr %169, align 8
-  %245 = load ptr, ptr @pool, align 8
-  %246 = icmp eq ptr %245, null
-  br i1 %246, label %263, label %247
-247:                                              ; preds = %243
-  %248 = cmpxchg ptr %245, i64 0, i64 1 seq_cst monotonic, align 8
-  %249 = extractvalue { i64, i1 } %248, 1
-  br i1 %249, label %250, label %263
-250:                                              ; preds = %247
-  %251 = getelementptr inbounds nuw i8, ptr %245, i64 8
-  %252 = load i64, ptr %251, align 8
-  %253 = icmp ne i64 %252, 0
-  %254 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
-  %255 = icmp slt i64 %244, %254
-  %256 = select i1 %253, i1 %255, i1 false
-  br i1 %256, label %257, label %263
-257:                                              ; preds = %250
-  %258 = call i64 @llvm.smax.i64(i64 %244, i64 1000)
-  %259 = icmp sgt i64 %252, %258
-  %260 = sub nsw i64 %252, %258
-  %261 = select i1 %259, i64 %260, i64 0
-  store i64 %261, ptr %251, align 8
-  store atomic i64 0, ptr %245 seq_cst, align 128
-  br label %263
-262:                                              ; preds = %235
-  br i1 %211, label %263, label %701
-263:                                              ; preds = %262, %257, %250, %247, %243
-  %264 = phi ptr [ null, %243 ], [ null, %247 ], [ %245, %250 ], [ null, %257 ], [ null, %262 ]
-  br label %265
-265:                                              ; preds = %263, %612
-  %266 = phi i64 [ %615, %612 ], [ 0, %263 ]
-  %267 = phi ptr [ %614, %612 ], [ %264, %263 ]
-  %268 = phi i64 [ %613, %612 ], [ %238, %263 ]
-  %269 = icmp eq ptr %267, null
-  %270 = load ptr, ptr %0, align 8
-  %271 = mul nsw i64 %266, %236
-  %272 = getelementptr inbounds i64, ptr %39, i64 %271
-  br i1 %269, label %551, label %273
-273:                                              ; preds = %265
-  %274 = shl i64 %236, 3
-  %275 = sub nsw i64 %208, %266
-  %276 = getelementptr inbounds nuw i64, ptr %40, i64 %266
-  %277 = load i64, ptr %171, align 8
-  %278 = load i64, ptr %169, align 8
-  %279 = select i1 %237, ptr %217, ptr null
-  %280 = getelementptr inbounds nuw i8, ptr %267, i64 136
-  store ptr %270, ptr %280, align 8
-  %281 = getelementptr inbounds nuw i8, ptr %267, i64 144
-  store ptr %272, ptr %281, align 16
-  %282 = getelementptr inbounds nuw i8, ptr %267, i64 152
-  store i64 %274, ptr %282, align 8
-  %283 = getelementptr inbounds nuw i8, ptr %267, i64 160
-  store i64 %275, ptr %283, align 32
-  %284 = getelementptr inbounds nuw i8, ptr %267, i64 168
-  store ptr %276, ptr %284, align 8
-  %285 = getelementptr inbounds nuw i8, ptr %267, i64 128
-  %286 = shl nsw i64 %275, 48
-  %287 = shl nsw i64 %277, 32
-  %288 = add nsw i64 %287, %286
-  store atomic i64 %288, ptr %285 seq_cst, align 128
-  %289 = getelementptr inbounds nuw i8, ptr %267, i64 256
-  %290 = load atomic i64, ptr %289 seq_cst, align 128
-  %291 = icmp eq i64 %290, 0
-  br i1 %291, label %421, label %292
-292:                                              ; preds = %273
-  %293 = icmp sgt i64 %278, 500000
-  br i1 %293, label %331, label %294
-294:                                              ; preds = %292
+  %238 = add i64 %237, 2000000
+  %239 = add i64 %238, %236
+  br label %240
+240:                                              ; preds = %230, %225, %223
+  %241 = phi i64 [ %229, %230 ], [ %229, %225 ], [ %224, %223 ]
+  %242 = phi i1 [ true, %230 ], [ false, %225 ], [ false, %223 ]
+  %243 = phi i64 [ %239, %230 ], [ 0, %225 ], [ 0, %223 ]
+  %244 = load i64, ptr %176, align 8
+  %245 = icmp ne i64 %244, 0
+  %246 = icmp sgt i64 %213, 1
+  %247 = and i1 %246, %245
+  br i1 %247, label %248, label %267
+248:                                              ; preds = %240
+  %249 = load i64, ptr %174, align 8
+  %250 = load ptr, ptr @pool, align 8
+  %251 = icmp eq ptr %250, null
+  br i1 %251, label %268, label %252
+252:                                              ; preds = %248
+  %253 = cmpxchg ptr %250, i64 0, i64 1 seq_cst monotonic, align 8
+  %254 = extractvalue { i64, i1 } %253, 1
+  br i1 %254, label %255, label %268
+255:                                              ; preds = %252
+  %256 = getelementptr inbounds nuw i8, ptr %250, i64 8
+  %257 = load i64, ptr %256, align 8
+  %258 = icmp ne i64 %257, 0
+  %259 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
+  %260 = icmp slt i64 %249, %259
+  %261 = select i1 %258, i1 %260, i1 false
+  br i1 %261, label %262, label %268
+262:                                              ; preds = %255
+  %263 = call i64 @llvm.smax.i64(i64 %249, i64 1000)
+  %264 = icmp sgt i64 %257, %263
+  %265 = sub nsw i64 %257, %263
+  %266 = select i1 %264, i64 %265, i64 0
+  store i64 %266, ptr %256, align 8
+  store atomic i64 0, ptr %250 seq_cst, align 128
+  br label %268
+267:                                              ; preds = %240
+  br i1 %216, label %268, label %706
+268:                                              ; preds = %267, %262, %255, %252, %248
+  %269 = phi ptr [ null, %248 ], [ null, %252 ], [ %250, %255 ], [ null, %262 ], [ null, %267 ]
+  br label %270
+270:                                              ; preds = %268, %617
+  %271 = phi i64 [ %620, %617 ], [ 0, %268 ]
+  %272 = phi ptr [ %619, %617 ], [ %269, %268 ]
+  %273 = phi i64 [ %618, %617 ], [ %243, %268 ]
+  %274 = icmp eq ptr %272, null
+  %275 = load ptr, ptr %0, align 8
+  %276 = mul nsw i64 %271, %241
+  %277 = getelementptr inbounds i64, ptr %44, i64 %276
+  br i1 %274, label %556, label %278
+278:                                              ; preds = %270
+  %279 = shl i64 %241, 3
+  %280 = sub nsw i64 %213, %271
+  %281 = getelementptr inbounds nuw i64, ptr %45, i64 %271
+  %282 = load i64, ptr %176, align 8
+  %283 = load i64, ptr %174, align 8
+  %284 = select i1 %242, ptr %222, ptr null
+  %285 = getelementptr inbounds nuw i8, ptr %272, i64 136
+  store ptr %275, ptr %285, align 8
+  %286 = getelementptr inbounds nuw i8, ptr %272, i64 144
+  store ptr %277, ptr %286, align 16
+  %287 = getelementptr inbounds nuw i8, ptr %272, i64 152
+  store i64 %279, ptr %287, align 8
+  %288 = getelementptr inbounds nuw i8, ptr %272, i64 160
+  store i64 %280, ptr %288, align 32
+  %289 = getelementptr inbounds nuw i8, ptr %272, i64 168
+  store ptr %281, ptr %289, align 8
+  %290 = getelementptr inbounds nuw i8, ptr %272, i64 128
+  %291 = shl nsw i64 %280, 48
+  %292 = shl nsw i64 %282, 32
+  %293 = add nsw i64 %292, %291
+  store atomic i64 %293, ptr %290 seq_cst, align 128
+  %294 = getelementptr inbounds nuw i8, ptr %272, i64 256
+  %295 = load atomic i64, ptr %294 seq_cst, align 128
+  %296 = icmp eq i64 %295, 0
+  br i1 %296, label %426, label %297
+297:                                              ; preds = %278
+  %298 = icmp sgt i64 %283, 500000
+  br i1 %298, label %336, label %299
+299:                                              ; preds = %297
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %12) #12
-  %295 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %296 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %297 = trunc i64 %296 to i32
-  %298 = call i32 %295(i32 noundef %297, ptr noundef nonnull %12) #11
-  %299 = load i64, ptr %12, align 16
-  %300 = mul nsw i64 %299, 1000000000
-  %301 = load i64, ptr %174, align 8
-  %302 = add nsw i64 %300, %301
+  %300 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %301 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %302 = trunc i64 %301 to i32
+  %303 = call i32 %300(i32 noundef %302, ptr noundef nonnull %12) #11
+  %304 = load i64, ptr %12, align 16
+  %305 = mul nsw i64 %304, 1000000000
+  %306 = load i64, ptr %179, align 8
+  %307 = add nsw i64 %305, %306
   call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %12) #12
-  %303 = getelementptr inbounds nuw i8, ptr %267, i64 16
-  %304 = load i64, ptr %303, align 16
-  %305 = sub i64 %302, %304
-  %306 = icmp slt i64 %305, 50000
-  %307 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
-  %308 = icmp sgt i64 %278, %307
-  %309 = select i1 %306, i1 true, i1 %308
-  br i1 %309, label %310, label %421
-310:                                              ; preds = %294
-  %311 = getelementptr inbounds nuw i8, ptr %267, i64 40
-  %312 = load i64, ptr %311, align 8
-  %313 = icmp eq i64 %312, 0
-  br i1 %313, label %316, label %314
-314:                                              ; preds = %310
-  %315 = add nsw i64 %312, -1
-  store i64 %315, ptr %311, align 8
-  br label %421
-316:                                              ; preds = %310
-  %317 = getelementptr inbounds nuw i8, ptr %267, i64 24
-  %318 = load i64, ptr %317, align 8
-  %319 = getelementptr inbounds nuw i8, ptr %267, i64 32
-  %320 = load i64, ptr %319, align 32
-  %321 = icmp eq i64 %318, %320
-  br i1 %321, label %322, label %328
-322:                                              ; preds = %316
-  %323 = getelementptr inbounds nuw i8, ptr %267, i64 48
-  %324 = load i64, ptr %323, align 16
-  %325 = shl i64 %324, 1
-  %326 = and i64 %325, 126
-  %327 = or disjoint i64 %326, 1
-  br label %328
-328:                                              ; preds = %322, %316
-  %329 = phi i64 [ %327, %322 ], [ 0, %316 ]
-  %330 = getelementptr inbounds nuw i8, ptr %267, i64 48
-  store i64 %329, ptr %330, align 16
-  store i64 %318, ptr %319, align 32
-  store i64 %329, ptr %311, align 8
-  br label %331
-331:                                              ; preds = %328, %292
-  %332 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 128), align 8
-  %333 = icmp eq ptr %332, null
-  br i1 %333, label %409, label %334
-334:                                              ; preds = %331
-  %335 = call i32 %332() #11
-  %336 = sext i32 %335 to i64
-  %337 = getelementptr inbounds nuw i8, ptr %267, i64 576
-  %338 = load atomic i64, ptr %337 seq_cst, align 64
-  %339 = shl nsw i64 %336, 8
-  %340 = or i64 %339, %338
-  %341 = getelementptr inbounds nuw i8, ptr %267, i64 584
-  %342 = load i64, ptr %341, align 8
-  %343 = icmp eq i64 %340, %342
-  %344 = icmp sgt i64 %338, 8
-  %345 = or i1 %344, %343
-  %346 = icmp ugt i32 %335, 1023
-  %347 = or i1 %346, %345
-  br i1 %347, label %409, label %348
-348:                                              ; preds = %334
+  %308 = getelementptr inbounds nuw i8, ptr %272, i64 16
+  %309 = load i64, ptr %308, align 16
+  %310 = sub i64 %307, %309
+  %311 = icmp slt i64 %310, 50000
+  %312 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
+  %313 = icmp sgt i64 %283, %312
+  %314 = select i1 %311, i1 true, i1 %313
+  br i1 %314, label %315, label %426
+315:                                              ; preds = %299
+  %316 = getelementptr inbounds nuw i8, ptr %272, i64 40
+  %317 = load i64, ptr %316, align 8
+  %318 = icmp eq i64 %317, 0
+  br i1 %318, label %321, label %319
+319:                                              ; preds = %315
+  %320 = add nsw i64 %317, -1
+  store i64 %320, ptr %316, align 8
+  br label %426
+321:                                              ; preds = %315
+  %322 = getelementptr inbounds nuw i8, ptr %272, i64 24
+  %323 = load i64, ptr %322, align 8
+  %324 = getelementptr inbounds nuw i8, ptr %272, i64 32
+  %325 = load i64, ptr %324, align 32
+  %326 = icmp eq i64 %323, %325
+  br i1 %326, label %327, label %333
+327:                                              ; preds = %321
+  %328 = getelementptr inbounds nuw i8, ptr %272, i64 48
+  %329 = load i64, ptr %328, align 16
+  %330 = shl i64 %329, 1
+  %331 = and i64 %330, 126
+  %332 = or disjoint i64 %331, 1
+  br label %333
+333:                                              ; preds = %327, %321
+  %334 = phi i64 [ %332, %327 ], [ 0, %321 ]
+  %335 = getelementptr inbounds nuw i8, ptr %272, i64 48
+  store i64 %334, ptr %335, align 16
+  store i64 %323, ptr %324, align 32
+  store i64 %334, ptr %316, align 8
+  br label %336
+336:                                              ; preds = %333, %297
+  %337 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 128), align 8
+  %338 = icmp eq ptr %337, null
+  br i1 %338, label %414, label %339
+339:                                              ; preds = %336
+  %340 = call i32 %337() #11
+  %341 = sext i32 %340 to i64
+  %342 = getelementptr inbounds nuw i8, ptr %272, i64 576
+  %343 = load atomic i64, ptr %342 seq_cst, align 64
+  %344 = shl nsw i64 %341, 8
+  %345 = or i64 %344, %343
+  %346 = getelementptr inbounds nuw i8, ptr %272, i64 584
+  %347 = load i64, ptr %346, align 8
+  %348 = icmp eq i64 %345, %347
+  %349 = icmp sgt i64 %343, 8
+  %350 = or i1 %349, %348
+  %351 = icmp ugt i32 %340, 1023
+  %352 = or i1 %351, %350
+  br i1 %352, label %414, label %353
+353:                                              ; preds = %339
   call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %11) #12
   call void @llvm.memset.p0.i64(ptr noundef nonnull align 16 dereferenceable(128) %11, i8 0, i64 128, i1 false)
-  %349 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 136), align 8
-  %350 = call i32 %349(i32 noundef 0, i64 noundef 128, ptr noundef nonnull %11) #11
-  %351 = icmp eq i32 %350, 0
-  br i1 %351, label %352, label %408
-352:                                              ; preds = %348
-  %353 = and i64 %336, 63
-  %354 = shl nuw i64 1, %353
-  %355 = xor i64 %354, -1
-  %356 = lshr i64 %336, 6
-  %357 = getelementptr inbounds nuw [16 x i64], ptr %11, i64 0, i64 %356
-  %358 = load i64, ptr %357, align 8
-  %359 = and i64 %358, %355
-  store i64 %359, ptr %357, align 8
-  %360 = load i64, ptr %11, align 16
-  %361 = load i64, ptr %175, align 8
-  %362 = or i64 %361, %360
-  %363 = load i64, ptr %176, align 16
-  %364 = or i64 %362, %363
-  %365 = load i64, ptr %177, align 8
-  %366 = or i64 %364, %365
-  %367 = load i64, ptr %178, align 16
-  %368 = or i64 %366, %367
-  %369 = load i64, ptr %179, align 8
-  %370 = or i64 %368, %369
-  %371 = load i64, ptr %180, align 16
-  %372 = or i64 %370, %371
-  %373 = load i64, ptr %181, align 8
-  %374 = or i64 %372, %373
-  %375 = load i64, ptr %182, align 16
-  %376 = or i64 %374, %375
-  %377 = load i64, ptr %183, align 8
-  %378 = or i64 %376, %377
-  %379 = load i64, ptr %184, align 16
-  %380 = or i64 %378, %379
-  %381 = load i64, ptr %185, align 8
-  %382 = or i64 %380, %381
-  %383 = load i64, ptr %186, align 16
-  %384 = or i64 %382, %383
-  %385 = load i64, ptr %187, align 8
-  %386 = or i64 %384, %385
-  %387 = load i64, ptr %188, align 16
-  %388 = or i64 %386, %387
-  %389 = load i64, ptr %189, align 8
-  %390 = or i64 %388, %389
-  %391 = icmp eq i64 %390, 0
-  br i1 %391, label %408, label %392
-392:                                              ; preds = %352
-  store i64 %340, ptr %341, align 8
-  %393 = icmp sgt i64 %338, 0
-  br i1 %393, label %394, label %408
-394:                                              ; preds = %392
-  %395 = getelementptr inbounds nuw i8, ptr %267, i64 592
-  br label %396
-396:                                              ; preds = %405, %394
-  %397 = phi i64 [ 0, %394 ], [ %406, %405 ]
-  %398 = getelementptr inbounds nuw [8 x ptr], ptr %395, i64 0, i64 %397
-  %399 = load atomic i64, ptr %398 seq_cst, align 8
-  %400 = icmp eq i64 %399, 0
-  br i1 %400, label %405, label %401
-401:                                              ; preds = %396
-  %402 = inttoptr i64 %399 to ptr
-  %403 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 152), align 8
-  %404 = call i32 %403(ptr noundef nonnull %402, i64 noundef 128, ptr noundef nonnull %11) #11
-  br label %405
-405:                                              ; preds = %401, %396
-  %406 = add nuw nsw i64 %397, 1
-  %407 = icmp eq i64 %406, %338
-  br i1 %407, label %408, label %396
-408:                                              ; preds = %405, %392, %352, %348
+  %354 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 136), align 8
+  %355 = call i32 %354(i32 noundef 0, i64 noundef 128, ptr noundef nonnull %11) #11
+  %356 = icmp eq i32 %355, 0
+  br i1 %356, label %357, label %413
+357:                                              ; preds = %353
+  %358 = and i64 %341, 63
+  %359 = shl nuw i64 1, %358
+  %360 = xor i64 %359, -1
+  %361 = lshr i64 %341, 6
+  %362 = getelementptr inbounds nuw [16 x i64], ptr %11, i64 0, i64 %361
+  %363 = load i64, ptr %362, align 8
+  %364 = and i64 %363, %360
+  store i64 %364, ptr %362, align 8
+  %365 = load i64, ptr %11, align 16
+  %366 = load i64, ptr %180, align 8
+  %367 = or i64 %366, %365
+  %368 = load i64, ptr %181, align 16
+  %369 = or i64 %367, %368
+  %370 = load i64, ptr %182, align 8
+  %371 = or i64 %369, %370
+  %372 = load i64, ptr %183, align 16
+  %373 = or i64 %371, %372
+  %374 = load i64, ptr %184, align 8
+  %375 = or i64 %373, %374
+  %376 = load i64, ptr %185, align 16
+  %377 = or i64 %375, %376
+  %378 = load i64, ptr %186, align 8
+  %379 = or i64 %377, %378
+  %380 = load i64, ptr %187, align 16
+  %381 = or i64 %379, %380
+  %382 = load i64, ptr %188, align 8
+  %383 = or i64 %381, %382
+  %384 = load i64, ptr %189, align 16
+  %385 = or i64 %383, %384
+  %386 = load i64, ptr %190, align 8
+  %387 = or i64 %385, %386
+  %388 = load i64, ptr %191, align 16
+  %389 = or i64 %387, %388
+  %390 = load i64, ptr %192, align 8
+  %391 = or i64 %389, %390
+  %392 = load i64, ptr %193, align 16
+  %393 = or i64 %391, %392
+  %394 = load i64, ptr %194, align 8
+  %395 = or i64 %393, %394
+  %396 = icmp eq i64 %395, 0
+  br i1 %396, label %413, label %397
+397:                                              ; preds = %357
+  store i64 %345, ptr %346, align 8
+  %398 = icmp sgt i64 %343, 0
+  br i1 %398, label %399, label %413
+399:                                              ; preds = %397
+  %400 = getelementptr inbounds nuw i8, ptr %272, i64 592
+  br label %401
+401:                                              ; preds = %410, %399
+  %402 = phi i64 [ 0, %399 ], [ %411, %410 ]
+  %403 = getelementptr inbounds nuw [8 x ptr], ptr %400, i64 0, i64 %402
+  %404 = load atomic i64, ptr %403 seq_cst, align 8
+  %405 = icmp eq i64 %404, 0
+  br i1 %405, label %410, label %406
+406:                                              ; preds = %401
+  %407 = inttoptr i64 %404 to ptr
+  %408 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 152), align 8
+  %409 = call i32 %408(ptr noundef nonnull %407, i64 noundef 128, ptr noundef nonnull %11) #11
+  br label %410
+410:                                              ; preds = %406, %401
+  %411 = add nuw nsw i64 %402, 1
+  %412 = icmp eq i64 %411, %343
+  br i1 %412, label %413, label %401
+413:                                              ; preds = %410, %397, %357, %353
   call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %11) #12
-  br label %409
-409:                                              ; preds = %408, %334, %331
-  %410 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 96), align 8
-  %411 = getelementptr inbounds nuw i8, ptr %267, i64 320
-  %412 = call i32 %410(ptr noundef nonnull %411) #11
-  %413 = getelementptr inbounds nuw i8, ptr %267, i64 264
-  %414 = load i64, ptr %413, align 8
-  %415 = add nsw i64 %414, 1
-  store i64 %415, ptr %413, align 8
-  %416 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 120), align 8
-  %417 = getelementptr inbounds nuw i8, ptr %267, i64 448
-  %418 = call i32 %416(ptr noundef nonnull %417) #11
-  %419 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 104), align 8
-  %420 = call i32 %419(ptr noundef nonnull %411) #11
-  br label %421
-421:                                              ; preds = %409, %314, %294, %273
+  br label %414
+414:                                              ; preds = %413, %339, %336
+  %415 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 96), align 8
+  %416 = getelementptr inbounds nuw i8, ptr %272, i64 320
+  %417 = call i32 %415(ptr noundef nonnull %416) #11
+  %418 = getelementptr inbounds nuw i8, ptr %272, i64 264
+  %419 = load i64, ptr %418, align 8
+  %420 = add nsw i64 %419, 1
+  store i64 %420, ptr %418, align 8
+  %421 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 120), align 8
+  %422 = getelementptr inbounds nuw i8, ptr %272, i64 448
+  %423 = call i32 %421(ptr noundef nonnull %422) #11
+  %424 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 104), align 8
+  %425 = call i32 %424(ptr noundef nonnull %416) #11
+  br label %426
+426:                                              ; preds = %414, %319, %299, %278
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %10) #12
-  %422 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %423 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %424 = trunc i64 %423 to i32
-  %425 = call i32 %422(i32 noundef %424, ptr noundef nonnull %10) #11
-  %426 = load i64, ptr %10, align 16
-  %427 = mul nsw i64 %426, 1000000000
-  %428 = load i64, ptr %190, align 8
-  %429 = add nsw i64 %427, %428
+  %427 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %428 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %429 = trunc i64 %428 to i32
+  %430 = call i32 %427(i32 noundef %429, ptr noundef nonnull %10) #11
+  %431 = load i64, ptr %10, align 16
+  %432 = mul nsw i64 %431, 1000000000
+  %433 = load i64, ptr %195, align 8
+  %434 = add nsw i64 %432, %433
   call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %10) #12
-  %430 = atomicrmw add ptr %285, i64 -281474976710656 seq_cst, align 128
-  %431 = icmp sgt i64 %430, 281474976710655
-  br i1 %431, label %432, label %495
-432:                                              ; preds = %421
-  %433 = add nsw i64 %429, 2000000
-  %434 = and i1 %216, %237
-  br label %435
-435:                                              ; preds = %487, %432
-  %436 = phi i64 [ %433, %432 ], [ %489, %487 ]
-  %437 = phi i64 [ 0, %432 ], [ %446, %487 ]
-  %438 = phi i32 [ 0, %432 ], [ %488, %487 ]
-  %439 = mul nsw i64 %437, %274
-  %440 = getelementptr inbounds i8, ptr %272, i64 %439
-  %441 = call i64 %270(ptr noundef nonnull %440) #11
-  %442 = icmp eq i64 %441, 0
-  br i1 %442, label %445, label %443
-443:                                              ; preds = %435
-  %444 = getelementptr inbounds nuw i64, ptr %276, i64 %437
-  store i64 %441, ptr %444, align 8
-  br label %445
-445:                                              ; preds = %443, %435
-  %446 = add nuw nsw i64 %437, 1
-  br i1 %434, label %447, label %487
-447:                                              ; preds = %445
+  %435 = atomicrmw add ptr %290, i64 -281474976710656 seq_cst, align 128
+  %436 = icmp sgt i64 %435, 281474976710655
+  br i1 %436, label %437, label %500
+437:                                              ; preds = %426
+  %438 = add nsw i64 %434, 2000000
+  %439 = and i1 %221, %242
+  br label %440
+440:                                              ; preds = %492, %437
+  %441 = phi i64 [ %438, %437 ], [ %494, %492 ]
+  %442 = phi i64 [ 0, %437 ], [ %451, %492 ]
+  %443 = phi i32 [ 0, %437 ], [ %493, %492 ]
+  %444 = mul nsw i64 %442, %279
+  %445 = getelementptr inbounds i8, ptr %277, i64 %444
+  %446 = call i64 %275(ptr noundef nonnull %445) #11
+  %447 = icmp eq i64 %446, 0
+  br i1 %447, label %450, label %448
+448:                                              ; preds = %440
+  %449 = getelementptr inbounds nuw i64, ptr %281, i64 %442
+  store i64 %446, ptr %449, align 8
+  br label %450
+450:                                              ; preds = %448, %440
+  %451 = add nuw nsw i64 %442, 1
+  br i1 %439, label %452, label %492
+452:                                              ; preds = %450
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %9) #12
-  %448 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %449 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %450 = trunc i64 %449 to i32
-  %451 = call i32 %448(i32 noundef %450, ptr noundef nonnull %9) #11
-  %452 = load i64, ptr %9, align 16
-  %453 = mul nsw i64 %452, 1000000000
-  %454 = load i64, ptr %191, align 8
-  %455 = add nsw i64 %453, %454
+  %453 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %454 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %455 = trunc i64 %454 to i32
+  %456 = call i32 %453(i32 noundef %455, ptr noundef nonnull %9) #11
+  %457 = load i64, ptr %9, align 16
+  %458 = mul nsw i64 %457, 1000000000
+  %459 = load i64, ptr %196, align 8
+  %460 = add nsw i64 %458, %459
   call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %9) #12
-  %456 = icmp slt i64 %455, %436
-  br i1 %456, label %487, label %457
-457:                                              ; preds = %447
-  %458 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
-  %459 = load ptr, ptr %279, align 8
-  call void %458(ptr noundef %459) #11
-  %460 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %461 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 424), align 8
-  %462 = call ptr %460(ptr noundef %461, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  %463 = icmp eq ptr %462, null
-  br i1 %463, label %466, label %464
-464:                                              ; preds = %457
-  %465 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %465(ptr noundef nonnull %462) #11
-  br label %466
-466:                                              ; preds = %464, %457
-  %467 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
-  %468 = call ptr %467() #11
-  store ptr %468, ptr %279, align 8
-  %469 = zext i1 %463 to i32
-  br i1 %463, label %470, label %477
-470:                                              ; preds = %466, %473
-  %471 = load atomic i64, ptr %285 seq_cst, align 128
-  %472 = icmp sgt i64 %471, 281474976710655
-  br i1 %472, label %473, label %477
-473:                                              ; preds = %470
-  %474 = and i64 %471, 281474976710655
-  %475 = cmpxchg ptr %285, i64 %471, i64 %474 seq_cst monotonic, align 8
-  %476 = extractvalue { i64, i1 } %475, 1
-  br i1 %476, label %477, label %470
-477:                                              ; preds = %473, %470, %466
+  %461 = icmp slt i64 %460, %441
+  br i1 %461, label %492, label %462
+462:                                              ; preds = %452
+  %463 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %464 = load ptr, ptr %284, align 8
+  call void %463(ptr noundef %464) #11
+  %465 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %466 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 424), align 8
+  %467 = call ptr %465(ptr noundef %466, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %468 = icmp eq ptr %467, null
+  br i1 %468, label %471, label %469
+469:                                              ; preds = %462
+  %470 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %470(ptr noundef nonnull %467) #11
+  br label %471
+471:                                              ; preds = %469, %462
+  %472 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %473 = call ptr %472() #11
+  store ptr %473, ptr %284, align 8
+  %474 = zext i1 %468 to i32
+  br i1 %468, label %475, label %482
+475:                                              ; preds = %471, %478
+  %476 = load atomic i64, ptr %290 seq_cst, align 128
+  %477 = icmp sgt i64 %476, 281474976710655
+  br i1 %477, label %478, label %482
+478:                                              ; preds = %475
+  %479 = and i64 %476, 281474976710655
+  %480 = cmpxchg ptr %290, i64 %476, i64 %479 seq_cst monotonic, align 8
+  %481 = extractvalue { i64, i1 } %480, 1
+  br i1 %481, label %482, label %475
+482:                                              ; preds = %478, %475, %471
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %8) #12
-  %478 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %479 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %480 = trunc i64 %479 to i32
-  %481 = call i32 %478(i32 noundef %480, ptr noundef nonnull %8) #11
-  %482 = load i64, ptr %8, align 16
-  %483 = mul nsw i64 %482, 1000000000
-  %484 = load i64, ptr %192, align 8
+  %483 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %484 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %485 = trunc i64 %484 to i32
+  %486 = call i32 %483(i32 noundef %485, ptr noundef nonnull %8) #11
+  %487 = load i64, ptr %8, align 16
+  %488 = mul nsw i64 %487, 1000000000
+  %489 = load i64, ptr %197, align 8
   call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %8) #12
-  %485 = add i64 %484, 2000000
-  %486 = add i64 %485, %483
-  br label %487
-487:                                              ; preds = %477, %447, %445
-  %488 = phi i32 [ %469, %477 ], [ %438, %447 ], [ %438, %445 ]
-  %489 = phi i64 [ %486, %477 ], [ %436, %447 ], [ %436, %445 ]
-  %490 = atomicrmw add ptr %285, i64 -281474976710656 seq_cst, align 128
-  %491 = icmp sgt i64 %490, 281474976710655
-  br i1 %491, label %435, label %492
-492:                                              ; preds = %487
-  %493 = xor i64 %437, -1
-  %494 = icmp ne i32 %488, 0
-  br label %495
-495:                                              ; preds = %492, %421
-  %496 = phi i1 [ false, %421 ], [ %494, %492 ]
-  %497 = phi i64 [ 0, %421 ], [ %493, %492 ]
+  %490 = add i64 %489, 2000000
+  %491 = add i64 %490, %488
+  br label %492
+492:                                              ; preds = %482, %452, %450
+  %493 = phi i32 [ %474, %482 ], [ %443, %452 ], [ %443, %450 ]
+  %494 = phi i64 [ %491, %482 ], [ %441, %452 ], [ %441, %450 ]
+  %495 = atomicrmw add ptr %290, i64 -281474976710656 seq_cst, align 128
+  %496 = icmp sgt i64 %495, 281474976710655
+  br i1 %496, label %440, label %497
+497:                                              ; preds = %492
+  %498 = xor i64 %442, -1
+  %499 = icmp ne i32 %493, 0
+  br label %500
+500:                                              ; preds = %497, %426
+  %501 = phi i1 [ false, %426 ], [ %499, %497 ]
+  %502 = phi i64 [ 0, %426 ], [ %498, %497 ]
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %7) #12
-  %498 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %499 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %500 = trunc i64 %499 to i32
-  %501 = call i32 %498(i32 noundef %500, ptr noundef nonnull %7) #11
-  %502 = load i64, ptr %7, align 16
-  %503 = mul nsw i64 %502, 1000000000
-  %504 = load i64, ptr %193, align 8
-  %505 = add nsw i64 %503, %504
+  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %504 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %505 = trunc i64 %504 to i32
+  %506 = call i32 %503(i32 noundef %505, ptr noundef nonnull %7) #11
+  %507 = load i64, ptr %7, align 16
+  %508 = mul nsw i64 %507, 1000000000
+  %509 = load i64, ptr %198, align 8
+  %510 = add nsw i64 %508, %509
   call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %7) #12
-  %506 = sdiv i64 %278, %275
-  %507 = sdiv i64 %506, 16
-  %508 = add nsw i64 %507, 2000
-  %509 = load atomic i64, ptr %285 acquire, align 128
-  %510 = and i64 %509, 281470681743360
-  %511 = icmp eq i64 %510, %287
-  br i1 %511, label %512, label %531
-512:                                              ; preds = %538, %495
+  %511 = sdiv i64 %283, %280
+  %512 = sdiv i64 %511, 16
+  %513 = add nsw i64 %512, 2000
+  %514 = load atomic i64, ptr %290 acquire, align 128
+  %515 = and i64 %514, 281470681743360
+  %516 = icmp eq i64 %515, %292
+  br i1 %516, label %517, label %536
+517:                                              ; preds = %543, %500
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
-  %513 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %514 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %515 = trunc i64 %514 to i32
-  %516 = call i32 %513(i32 noundef %515, ptr noundef nonnull %6) #11
-  %517 = load i64, ptr %6, align 16
-  %518 = mul nsw i64 %517, 1000000000
-  %519 = load i64, ptr %194, align 8
-  %520 = add nsw i64 %518, %519
+  %518 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %519 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %520 = trunc i64 %519 to i32
+  %521 = call i32 %518(i32 noundef %520, ptr noundef nonnull %6) #11
+  %522 = load i64, ptr %6, align 16
+  %523 = mul nsw i64 %522, 1000000000
+  %524 = load i64, ptr %199, align 8
+  %525 = add nsw i64 %523, %524
   call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #12
-  %521 = sub nsw i64 %520, %505
-  %522 = sub i64 %505, %429
-  %523 = add i64 %522, 50000
-  %524 = icmp sgt i64 %521, %523
-  %525 = getelementptr inbounds nuw i8, ptr %267, i64 56
-  %526 = load i64, ptr %525, align 8
-  %527 = add i64 %497, %275
-  %528 = getelementptr inbounds nuw i8, ptr %267, i64 24
-  %529 = load i64, ptr %528, align 8
-  %530 = add nsw i64 %527, %529
-  store i64 %530, ptr %528, align 8
-  br i1 %524, label %543, label %549
-531:                                              ; preds = %495, %538
-  %532 = phi i64 [ %539, %538 ], [ 0, %495 ]
-  %533 = icmp slt i64 %532, %508
-  br i1 %533, label %534, label %535
-534:                                              ; preds = %531
+  %526 = sub nsw i64 %525, %510
+  %527 = sub i64 %510, %434
+  %528 = add i64 %527, 50000
+  %529 = icmp sgt i64 %526, %528
+  %530 = getelementptr inbounds nuw i8, ptr %272, i64 56
+  %531 = load i64, ptr %530, align 8
+  %532 = add i64 %502, %280
+  %533 = getelementptr inbounds nuw i8, ptr %272, i64 24
+  %534 = load i64, ptr %533, align 8
+  %535 = add nsw i64 %532, %534
+  store i64 %535, ptr %533, align 8
+  br i1 %529, label %548, label %554
+536:                                              ; preds = %500, %543
+  %537 = phi i64 [ %544, %543 ], [ 0, %500 ]
+  %538 = icmp slt i64 %537, %513
+  br i1 %538, label %539, label %540
+539:                                              ; preds = %536
   call void @rho_pause() #11
-  br label %538
-535:                                              ; preds = %531
-  %536 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 72), align 8
-  %537 = call i32 %536() #11
-  br label %538
-538:                                              ; preds = %535, %534
-  %539 = add nuw nsw i64 %532, 1
-  %540 = load atomic i64, ptr %285 acquire, align 128
-  %541 = and i64 %540, 281470681743360
-  %542 = icmp eq i64 %541, %287
-  br i1 %542, label %512, label %531
-543:                                              ; preds = %512
-  %544 = shl nsw i64 %526, 1
-  %545 = call i64 @llvm.smin.i64(i64 %544, i64 248)
-  %546 = add nsw i64 %545, 8
-  %547 = mul nsw i64 %546, %521
-  %548 = sdiv i64 %547, 4
-  br label %620
-549:                                              ; preds = %512
-  %550 = sdiv i64 %526, 2
-  br label %620
-551:                                              ; preds = %265
-  %552 = call i64 %270(ptr noundef nonnull %272) #11
-  %553 = getelementptr inbounds nuw i64, ptr %40, i64 %266
-  store i64 %552, ptr %553, align 8
-  %554 = icmp eq i64 %552, 0
-  br i1 %554, label %555, label %625
-555:                                              ; preds = %551
-  br i1 %237, label %556, label %612
-556:                                              ; preds = %555
+  br label %543
+540:                                              ; preds = %536
+  %541 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 72), align 8
+  %542 = call i32 %541() #11
+  br label %543
+543:                                              ; preds = %540, %539
+  %544 = add nuw nsw i64 %537, 1
+  %545 = load atomic i64, ptr %290 acquire, align 128
+  %546 = and i64 %545, 281470681743360
+  %547 = icmp eq i64 %546, %292
+  br i1 %547, label %517, label %536
+548:                                              ; preds = %517
+  %549 = shl nsw i64 %531, 1
+  %550 = call i64 @llvm.smin.i64(i64 %549, i64 248)
+  %551 = add nsw i64 %550, 8
+  %552 = mul nsw i64 %551, %526
+  %553 = sdiv i64 %552, 4
+  br label %625
+554:                                              ; preds = %517
+  %555 = sdiv i64 %531, 2
+  br label %625
+556:                                              ; preds = %270
+  %557 = call i64 %275(ptr noundef nonnull %277) #11
+  %558 = getelementptr inbounds nuw i64, ptr %45, i64 %271
+  store i64 %557, ptr %558, align 8
+  %559 = icmp eq i64 %557, 0
+  br i1 %559, label %560, label %630
+560:                                              ; preds = %556
+  br i1 %242, label %561, label %617
+561:                                              ; preds = %560
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %5) #12
-  %557 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %558 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %559 = trunc i64 %558 to i32
-  %560 = call i32 %557(i32 noundef %559, ptr noundef nonnull %5) #11
-  %561 = load i64, ptr %5, align 16
-  %562 = mul nsw i64 %561, 1000000000
-  %563 = load i64, ptr %172, align 8
-  %564 = add nsw i64 %562, %563
+  %562 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %563 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %564 = trunc i64 %563 to i32
+  %565 = call i32 %562(i32 noundef %564, ptr noundef nonnull %5) #11
+  %566 = load i64, ptr %5, align 16
+  %567 = mul nsw i64 %566, 1000000000
+  %568 = load i64, ptr %177, align 8
+  %569 = add nsw i64 %567, %568
   call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %5) #12
-  %565 = icmp slt i64 %564, %268
-  br i1 %565, label %586, label %566
-566:                                              ; preds = %556
-  %567 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
-  %568 = load ptr, ptr %217, align 8
-  call void %567(ptr noundef %568) #11
-  %569 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %570 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 424), align 8
-  %571 = call ptr %569(ptr noundef %570, ptr noundef null, i64 noundef 0, ptr noundef null) #11
-  %572 = icmp eq ptr %571, null
-  br i1 %572, label %617, label %573
-573:                                              ; preds = %566
-  %574 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %574(ptr noundef nonnull %571) #11
-  %575 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
-  %576 = call ptr %575() #11
-  store ptr %576, ptr %217, align 8
+  %570 = icmp slt i64 %569, %273
+  br i1 %570, label %591, label %571
+571:                                              ; preds = %561
+  %572 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %573 = load ptr, ptr %222, align 8
+  call void %572(ptr noundef %573) #11
+  %574 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %575 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 424), align 8
+  %576 = call ptr %574(ptr noundef %575, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %577 = icmp eq ptr %576, null
+  br i1 %577, label %622, label %578
+578:                                              ; preds = %571
+  %579 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %579(ptr noundef nonnull %576) #11
+  %580 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %581 = call ptr %580() #11
+  store ptr %581, ptr %222, align 8
   call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #12
-  %577 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %578 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
-  %579 = trunc i64 %578 to i32
-  %580 = call i32 %577(i32 noundef %579, ptr noundef nonnull %4) #11
-  %581 = load i64, ptr %4, align 16
-  %582 = mul nsw i64 %581, 1000000000
-  %583 = load i64, ptr %173, align 8
+  %582 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %583 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %584 = trunc i64 %583 to i32
+  %585 = call i32 %582(i32 noundef %584, ptr noundef nonnull %4) #11
+  %586 = load i64, ptr %4, align 16
+  %587 = mul nsw i64 %586, 1000000000
+  %588 = load i64, ptr %178, align 8
   call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %4) #12
-  %584 = add i64 %583, 2000000
-  %585 = add i64 %584, %582
-  br label %586
-586:                                              ; preds = %573, %556
-  %587 = phi i64 [ %585, %573 ], [ %268, %556 ]
-  %588 = load i64, ptr %171, align 8
-  %589 = icmp ne i64 %588, 0
-  %590 = add nuw nsw i64 %266, 2
-  %591 = icmp slt i64 %590, %208
-  %592 = select i1 %589, i1 %591, i1 false
-  br i1 %592, label %593, label %612
-593:                                              ; preds = %586
-  %594 = load i64, ptr %169, align 8
-  %595 = load ptr, ptr @pool, align 8
-  %596 = icmp eq ptr %595, null
-  br i1 %596, label %612, label %597
-597:                                              ; preds = %593
-  %598 = cmpxchg ptr %595, i64 0, i64 1 seq_cst monotonic, align 8
-  %599 = extractvalue { i64, i1 } %598, 1
-  br i1 %599, label %600, label %612
-600:                                              ; preds = %597
-  %601 = getelementptr inbounds nuw i8, ptr %595, i64 8
-  %602 = load i64, ptr %601, align 8
-  %603 = icmp ne i64 %602, 0
-  %604 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
-  %605 = icmp slt i64 %594, %604
-  %606 = select i1 %603, i1 %605, i1 false
-  br i1 %606, label %607, label %612
-607:                                              ; preds = %600
-  %608 = call i64 @llvm.smax.i64(i64 %594, i64 1000)
-  %609 = icmp sgt i64 %602, %608
-  %610 = sub nsw i64 %602, %608
-  %611 = select i1 %609, i64 %610, i64 0
-  store i64 %611, ptr %601, align 8
-  store atomic i64 0, ptr %595 seq_cst, align 128
-  br label %612
-612:                                              ; preds = %607, %600, %597, %593, %586, %555
-  %613 = phi i64 [ %587, %586 ], [ %268, %555 ], [ %587, %593 ], [ %587, %597 ], [ %587, %600 ], [ %587, %607 ]
-  %614 = phi ptr [ null, %586 ], [ null, %555 ], [ null, %593 ], [ null, %597 ], [ %595, %600 ], [ null, %607 ]
-  %615 = add nuw nsw i64 %266, 1
-  %616 = icmp eq i64 %615, %208
-  br i1 %616, label %625, label %265
-617:                                              ; preds = %566
-  %618 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
-  %619 = call ptr %618() #11
-  store ptr %619, ptr %217, align 8
-  br label %197
-620:                                              ; preds = %543, %549
-  %621 = phi i64 [ %548, %543 ], [ 0, %549 ]
-  %622 = phi i64 [ %546, %543 ], [ %550, %549 ]
-  %623 = getelementptr inbounds nuw i8, ptr %267, i64 8
-  store i64 %621, ptr %623, align 8
-  store i64 %622, ptr %525, align 8
-  %624 = getelementptr inbounds nuw i8, ptr %267, i64 16
-  store i64 %520, ptr %624, align 16
-  store atomic i64 0, ptr %267 release, align 128
-  br i1 %496, label %197, label %625
-625:                                              ; preds = %612, %551, %620
-  br i1 %211, label %708, label %701
-626:                                              ; preds = %204, %695
-  %627 = phi i64 [ %697, %695 ], [ 0, %204 ]
-  %628 = mul nsw i64 %627, %17
-  %629 = getelementptr inbounds i64, ptr %39, i64 %628
-  %630 = load i64, ptr %113, align 8
-  %631 = load i64, ptr %16, align 8
-  %632 = shl i64 %631, 3
-  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %629, ptr nonnull readonly align 8 %41, i64 %632, i1 false)
-  %633 = load i64, ptr %18, align 8
-  %634 = icmp sgt i64 %633, 0
-  br i1 %634, label %635, label %695
-635:                                              ; preds = %626
-  %636 = add nsw i64 %627, %206
-  %637 = getelementptr inbounds %struct.relocation, ptr %168, i64 %630
-  br label %638
-638:                                              ; preds = %673, %635
-  %639 = phi i64 [ %648, %673 ], [ %636, %635 ]
-  %640 = phi ptr [ %674, %673 ], [ %637, %635 ]
-  %641 = phi i64 [ %675, %673 ], [ 0, %635 ]
-  %642 = getelementptr inbounds nuw i8, ptr %640, i64 32
-  %643 = load i64, ptr %642, align 8
-  %644 = srem i64 %639, %643
-  %645 = getelementptr inbounds nuw i8, ptr %640, i64 24
-  %646 = load i64, ptr %645, align 8
-  %647 = mul nsw i64 %646, %644
-  %648 = sdiv i64 %639, %643
-  %649 = getelementptr inbounds nuw i8, ptr %640, i64 8
-  %650 = load i64, ptr %649, align 8
-  %651 = getelementptr inbounds i64, ptr %629, i64 %650
-  store i64 %647, ptr %651, align 8
-  %652 = add nsw i64 %644, 1
-  %653 = load i64, ptr %642, align 8
-  %654 = icmp eq i64 %652, %653
-  br i1 %654, label %655, label %658
-655:                                              ; preds = %638
-  %656 = getelementptr inbounds nuw i8, ptr %640, i64 16
-  %657 = load i64, ptr %656, align 8
-  br label %661
-658:                                              ; preds = %638
-  %659 = load i64, ptr %645, align 8
-  %660 = add nsw i64 %659, %647
-  br label %661
-661:                                              ; preds = %658, %655
-  %662 = phi i64 [ %657, %655 ], [ %660, %658 ]
-  %663 = sub nsw i64 %662, %647
-  %664 = load i64, ptr %640, align 8
-  %665 = getelementptr inbounds i64, ptr %629, i64 %664
-  store i64 %663, ptr %665, align 8
-  %666 = getelementptr inbounds nuw i8, ptr %640, i64 48
-  %667 = getelementptr inbounds nuw i8, ptr %640, i64 40
-  %668 = load i64, ptr %667, align 8
-  %669 = mul nsw i64 %668, 24
-  %670 = getelementptr i8, ptr %640, i64 %669
-  %671 = getelementptr i8, ptr %670, i64 48
-  %672 = icmp sgt i64 %668, 0
-  br i1 %672, label %678, label %673
-673:                                              ; preds = %678, %661
-  %674 = phi ptr [ %671, %661 ], [ %693, %678 ]
-  %675 = add nuw nsw i64 %641, 1
-  %676 = load i64, ptr %18, align 8
-  %677 = icmp slt i64 %675, %676
-  br i1 %677, label %638, label %695
-678:                                              ; preds = %661, %678
-  %679 = phi ptr [ %691, %678 ], [ %666, %661 ]
-  %680 = getelementptr inbounds nuw i8, ptr %679, i64 8
-  %681 = load i64, ptr %680, align 8
-  %682 = mul nsw i64 %681, %647
-  %683 = getelementptr inbounds nuw i8, ptr %679, i64 16
-  %684 = load i64, ptr %683, align 8
-  %685 = mul nsw i64 %684, %644
-  %686 = add nsw i64 %685, %682
-  %687 = load i64, ptr %679, align 8
-  %688 = getelementptr inbounds i64, ptr %629, i64 %687
+  %589 = add i64 %588, 2000000
+  %590 = add i64 %589, %587
+  br label %591
+591:                                              ; preds = %578, %561
+  %592 = phi i64 [ %590, %578 ], [ %273, %561 ]
+  %593 = load i64, ptr %176, align 8
+  %594 = icmp ne i64 %593, 0
+  %595 = add nuw nsw i64 %271, 2
+  %596 = icmp slt i64 %595, %213
+  %597 = select i1 %594, i1 %596, i1 false
+  br i1 %597, label %598, label %617
+598:                                              ; preds = %591
+  %599 = load i64, ptr %174, align 8
+  %600 = load ptr, ptr @pool, align 8
+  %601 = icmp eq ptr %600, null
+  br i1 %601, label %617, label %602
+602:                                              ; preds = %598
+  %603 = cmpxchg ptr %600, i64 0, i64 1 seq_cst monotonic, align 8
+  %604 = extractvalue { i64, i1 } %603, 1
+  br i1 %604, label %605, label %617
+605:                                              ; preds = %602
+  %606 = getelementptr inbounds nuw i8, ptr %600, i64 8
+  %607 = load i64, ptr %606, align 8
+  %608 = icmp ne i64 %607, 0
+  %609 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
+  %610 = icmp slt i64 %599, %609
+  %611 = select i1 %608, i1 %610, i1 false
+  br i1 %611, label %612, label %617
+612:                                              ; preds = %605
+  %613 = call i64 @llvm.smax.i64(i64 %599, i64 1000)
+  %614 = icmp sgt i64 %607, %613
+  %615 = sub nsw i64 %607, %613
+  %616 = select i1 %614, i64 %615, i64 0
+  store i64 %616, ptr %606, align 8
+  store atomic i64 0, ptr %600 seq_cst, align 128
+  br label %617
+617:                                              ; preds = %612, %605, %602, %598, %591, %560
+  %618 = phi i64 [ %592, %591 ], [ %273, %560 ], [ %592, %598 ], [ %592, %602 ], [ %592, %605 ], [ %592, %612 ]
+  %619 = phi ptr [ null, %591 ], [ null, %560 ], [ null, %598 ], [ null, %602 ], [ %600, %605 ], [ null, %612 ]
+  %620 = add nuw nsw i64 %271, 1
+  %621 = icmp eq i64 %620, %213
+  br i1 %621, label %630, label %270
+622:                                              ; preds = %571
+  %623 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %624 = call ptr %623() #11
+  store ptr %624, ptr %222, align 8
+  br label %202
+625:                                              ; preds = %548, %554
+  %626 = phi i64 [ %553, %548 ], [ 0, %554 ]
+  %627 = phi i64 [ %551, %548 ], [ %555, %554 ]
+  %628 = getelementptr inbounds nuw i8, ptr %272, i64 8
+  store i64 %626, ptr %628, align 8
+  store i64 %627, ptr %530, align 8
+  %629 = getelementptr inbounds nuw i8, ptr %272, i64 16
+  store i64 %525, ptr %629, align 16
+  store atomic i64 0, ptr %272 release, align 128
+  br i1 %501, label %202, label %630
+630:                                              ; preds = %617, %556, %625
+  br i1 %216, label %713, label %706
+631:                                              ; preds = %209, %700
+  %632 = phi i64 [ %702, %700 ], [ 0, %209 ]
+  %633 = mul nsw i64 %632, %17
+  %634 = getelementptr inbounds i64, ptr %44, i64 %633
+  %635 = load i64, ptr %118, align 8
+  %636 = load i64, ptr %16, align 8
+  %637 = shl i64 %636, 3
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %634, ptr nonnull readonly align 8 %46, i64 %637, i1 false)
+  %638 = load i64, ptr %18, align 8
+  %639 = icmp sgt i64 %638, 0
+  br i1 %639, label %640, label %700
+640:                                              ; preds = %631
+  %641 = add nsw i64 %632, %211
+  %642 = getelementptr inbounds %struct.relocation, ptr %173, i64 %635
+  br label %643
+643:                                              ; preds = %678, %640
+  %644 = phi i64 [ %653, %678 ], [ %641, %640 ]
+  %645 = phi ptr [ %679, %678 ], [ %642, %640 ]
+  %646 = phi i64 [ %680, %678 ], [ 0, %640 ]
+  %647 = getelementptr inbounds nuw i8, ptr %645, i64 32
+  %648 = load i64, ptr %647, align 8
+  %649 = srem i64 %644, %648
+  %650 = getelementptr inbounds nuw i8, ptr %645, i64 24
+  %651 = load i64, ptr %650, align 8
+  %652 = mul nsw i64 %651, %649
+  %653 = sdiv i64 %644, %648
+  %654 = getelementptr inbounds nuw i8, ptr %645, i64 8
+  %655 = load i64, ptr %654, align 8
+  %656 = getelementptr inbounds i64, ptr %634, i64 %655
+  store i64 %652, ptr %656, align 8
+  %657 = add nsw i64 %649, 1
+  %658 = load i64, ptr %647, align 8
+  %659 = icmp eq i64 %657, %658
+  br i1 %659, label %660, label %663
+660:                                              ; preds = %643
+  %661 = getelementptr inbounds nuw i8, ptr %645, i64 16
+  %662 = load i64, ptr %661, align 8
+  br label %666
+663:                                              ; preds = %643
+  %664 = load i64, ptr %650, align 8
+  %665 = add nsw i64 %664, %652
+  br label %666
+666:                                              ; preds = %663, %660
+  %667 = phi i64 [ %662, %660 ], [ %665, %663 ]
+  %668 = sub nsw i64 %667, %652
+  %669 = load i64, ptr %645, align 8
+  %670 = getelementptr inbounds i64, ptr %634, i64 %669
+  store i64 %668, ptr %670, align 8
+  %671 = getelementptr inbounds nuw i8, ptr %645, i64 48
+  %672 = getelementptr inbounds nuw i8, ptr %645, i64 40
+  %673 = load i64, ptr %672, align 8
+  %674 = mul nsw i64 %673, 24
+  %675 = getelementptr i8, ptr %645, i64 %674
+  %676 = getelementptr i8, ptr %675, i64 48
+  %677 = icmp sgt i64 %673, 0
+  br i1 %677, label %683, label %678
+678:                                              ; preds = %683, %666
+  %679 = phi ptr [ %676, %666 ], [ %698, %683 ]
+  %680 = add nuw nsw i64 %646, 1
+  %681 = load i64, ptr %18, align 8
+  %682 = icmp slt i64 %680, %681
+  br i1 %682, label %643, label %700
+683:                                              ; preds = %666, %683
+  %684 = phi ptr [ %696, %683 ], [ %671, %666 ]
+  %685 = getelementptr inbounds nuw i8, ptr %684, i64 8
+  %686 = load i64, ptr %685, align 8
+  %687 = mul nsw i64 %686, %652
+  %688 = getelementptr inbounds nuw i8, ptr %684, i64 16
   %689 = load i64, ptr %688, align 8
-  %690 = add nsw i64 %686, %689
-  store i64 %690, ptr %688, align 8
-  %691 = getelementptr inbounds nuw i8, ptr %679, i64 24
-  %692 = load i64, ptr %667, align 8
-  %693 = getelementptr inbounds %struct.move, ptr %666, i64 %692
-  %694 = icmp ult ptr %691, %693
-  br i1 %694, label %678, label %673
-695:                                              ; preds = %673, %626
-  %696 = phi i64 [ %633, %626 ], [ %676, %673 ]
-  %697 = add nuw nsw i64 %627, 1
-  %698 = icmp ne i64 %696, 0
-  %699 = icmp slt i64 %697, %208
-  %700 = select i1 %698, i1 %699, i1 false
-  br i1 %700, label %626, label %213
-701:                                              ; preds = %719, %262, %625
-  %702 = phi i64 [ 0, %625 ], [ 0, %262 ], [ %711, %719 ]
-  %703 = add nsw i64 %208, %206
-  %704 = load i64, ptr %140, align 8
-  %705 = icmp slt i64 %703, %704
-  %706 = icmp eq i64 %702, 0
-  %707 = and i1 %706, %705
-  br i1 %707, label %204, label %197
-708:                                              ; preds = %625, %719
-  %709 = phi i64 [ %714, %719 ], [ 0, %625 ]
-  %710 = getelementptr inbounds nuw i64, ptr %40, i64 %709
-  %711 = load i64, ptr %710, align 8
-  %712 = icmp ne i64 %711, 0
-  %713 = and i1 %712, %196
-  %714 = add nuw nsw i64 %709, 1
-  br i1 %713, label %715, label %719
-715:                                              ; preds = %708
-  %716 = mul nsw i64 %714, %17
-  %717 = getelementptr i64, ptr %195, i64 %716
-  %718 = load i64, ptr %717, align 8
-  store i64 %718, ptr %2, align 8
-  br label %197
-719:                                              ; preds = %708
-  %720 = icmp eq i64 %711, 0
-  %721 = icmp slt i64 %714, %208
-  %722 = select i1 %720, i1 %721, i1 false
-  br i1 %722, label %708, label %701
-723:                                              ; preds = %200
-  %724 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
-  call void %724(ptr noundef nonnull %201) #11
-  br label %725
-725:                                              ; preds = %723, %200
-  br i1 %143, label %728, label %726
-726:                                              ; preds = %725
-  %727 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  call void %727(ptr noundef nonnull %39) #11
-  br label %728
-728:                                              ; preds = %726, %725
+  %690 = mul nsw i64 %689, %649
+  %691 = add nsw i64 %690, %687
+  %692 = load i64, ptr %684, align 8
+  %693 = getelementptr inbounds i64, ptr %634, i64 %692
+  %694 = load i64, ptr %693, align 8
+  %695 = add nsw i64 %691, %694
+  store i64 %695, ptr %693, align 8
+  %696 = getelementptr inbounds nuw i8, ptr %684, i64 24
+  %697 = load i64, ptr %672, align 8
+  %698 = getelementptr inbounds %struct.move, ptr %671, i64 %697
+  %699 = icmp ult ptr %696, %698
+  br i1 %699, label %683, label %678
+700:                                              ; preds = %678, %631
+  %701 = phi i64 [ %638, %631 ], [ %681, %678 ]
+  %702 = add nuw nsw i64 %632, 1
+  %703 = icmp ne i64 %701, 0
+  %704 = icmp slt i64 %702, %213
+  %705 = select i1 %703, i1 %704, i1 false
+  br i1 %705, label %631, label %218
+706:                                              ; preds = %724, %267, %630
+  %707 = phi i64 [ 0, %630 ], [ 0, %267 ], [ %716, %724 ]
+  %708 = add nsw i64 %213, %211
+  %709 = load i64, ptr %145, align 8
+  %710 = icmp slt i64 %708, %709
+  %711 = icmp eq i64 %707, 0
+  %712 = and i1 %711, %710
+  br i1 %712, label %209, label %202
+713:                                              ; preds = %630, %724
+  %714 = phi i64 [ %719, %724 ], [ 0, %630 ]
+  %715 = getelementptr inbounds nuw i64, ptr %45, i64 %714
+  %716 = load i64, ptr %715, align 8
+  %717 = icmp ne i64 %716, 0
+  %718 = and i1 %717, %201
+  %719 = add nuw nsw i64 %714, 1
+  br i1 %718, label %720, label %724
+720:                                              ; preds = %713
+  %721 = mul nsw i64 %719, %17
+  %722 = getelementptr i64, ptr %200, i64 %721
+  %723 = load i64, ptr %722, align 8
+  store i64 %723, ptr %2, align 8
+  br label %202
+724:                                              ; preds = %713
+  %725 = icmp eq i64 %716, 0
+  %726 = icmp slt i64 %719, %213
+  %727 = select i1 %725, i1 %726, i1 false
+  br i1 %727, label %713, label %706
+728:                                              ; preds = %205
+  %729 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  call void %729(ptr noundef nonnull %206) #11
+  br label %730
+730:                                              ; preds = %728, %205
+  br i1 %148, label %733, label %731
+731:                                              ; preds = %730
+  %732 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
+  call void %732(ptr noundef nonnull %44) #11
+  br label %733
+733:                                              ; preds = %731, %730
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %15)
-  br label %729
-729:                                              ; preds = %728, %154, %150, %30
-  %730 = phi i64 [ -1, %30 ], [ %202, %728 ], [ %152, %154 ], [ 0, %150 ]
+  br label %734
+734:                                              ; preds = %733, %159, %155, %35
+  %735 = phi i64 [ -1, %35 ], [ %207, %733 ], [ %157, %159 ], [ 0, %155 ]
   call void @llvm.lifetime.end.p0(i64 8192, ptr nonnull %14) #12
-  ret i64 %730
+  ret i64 %735
 }
 define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, i64 noundef %2) #2 {
   %4 = alloca ptr, align 8

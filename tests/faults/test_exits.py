@@ -98,3 +98,90 @@ def test_code_stays_where_threads_run_it_until_the_process_is_gone() -> None:
     environment = {**os.environ, "RHO_KERNELS": "always", "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     done = subprocess.run(given, capture_output=True, text=True, timeout=WATCHDOG, env=environment, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+IN_HAND = """
+import os, sys, threading, rho
+from rho.backend.jit import compiler
+begun = threading.Event()
+
+@compiler._llvm.run_on
+def work():
+    begun.set()
+    sum(range(5_000_000))
+    os.write(1, b"done")
+
+def forever():
+    while True:
+        work()
+
+threading.Thread(target=forever, daemon=True).start()
+begun.wait()
+sys.excepthook = threading.excepthook = lambda *about: os.write(2, about[0][0].__name__.encode())
+sys.exit(7)
+"""
+
+
+def test_the_end_waits_for_the_compiler_and_lets_it_begin_nothing() -> None:
+    """LLVM's objects are destroyed when the process ends: a thread that still compiled crashed it in two of five runs."""
+    given = [sys.executable, "-c", IN_HAND]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(given, capture_output=True, text=True, timeout=WATCHDOG, env=environment, check=False)
+    assert (done.returncode, set(done.stdout.split("done"))) == (7, {""}), done
+    assert done.stdout and done.stderr in ("", "Unsupported"), done
+
+
+IN_A_LAUNCH = """
+import builtins, hashlib, sys, threading
+import numpy as np, rho
+from rho.backend.jit import compiler
+from rho.backend.vm.runtime import native
+
+text = f'''define i64 @{compiler.NAME}(ptr %block) {{
+  br label %again
+again:
+  %i = phi i64 [ 0, %0 ], [ %next, %good ]
+  %word = load volatile i64, ptr %block
+  %next = add i64 %i, 1
+  %is_good = icmp eq i64 %word, 42
+  br i1 %is_good, label %good, label %bad
+good:
+  %more = icmp ult i64 %i, 2000000
+  br i1 %more, label %again, label %end
+end:
+  ret i64 0
+bad:
+  store volatile i64 0, ptr null
+  unreachable
+}}'''
+tasks, long, words = 500, 10**10, 1
+launch = np.array([compiler.link(compiler.compile_text(text)), tasks, words, 1, long, 1, 0, 0] + [42] * tasks)
+failure, slots = np.zeros(1, int), np.zeros(1, int)
+runtime = native()
+runtime.ask_for_helpers(1)
+begun = threading.Event()
+
+def work(deep=300):
+    if deep:  # beyond what the system leaves of the stack of a thread that has ended
+        return sorted([deep - 1], key=work)
+    begun.set()
+    runtime.launch(launch.ctypes.data, slots.ctypes.data, failure.ctypes.data)
+
+class Last:
+    def __del__(self, sha=hashlib.sha256, data=bytes(1 << 20)):
+        for _ in range(300):
+            sha(data)
+
+builtins.last = Last()
+threading.Thread(target=work, daemon=True).start()
+begun.wait()
+sys.exit(7)
+"""
+
+
+def test_a_launch_outlives_the_thread_that_began_it() -> None:
+    """A daemon thread that looks for interrupts while Python ends is gone with its stack, and workers still read its blocks."""
+    given = [sys.executable, "-c", IN_A_LAUNCH]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(given, capture_output=True, text=True, timeout=WATCHDOG, env=environment, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "", "")
