@@ -715,6 +715,17 @@ class Answer:
     axes: tuple[int, ...] = ()
     every_axis: bool = False
 
+    @property
+    def is_usable(self) -> bool:
+        """Has it a schedule that may be used as a result?"""
+        return self.schedule is not None and self.status is not Status.ABORTED
+
+    def bounded(self, proof: BoundCertificate) -> Answer:
+        """The answer, of which no better one than this bound exists: OPTIMAL where that is its value, else GAP."""
+        proof = replace(proof, lower_bound=min(proof.lower_bound, self.values[0]))
+        status = Status.OPTIMAL if proof.lower_bound == self.values[0] else Status.GAP
+        return replace(self, status=status, lower_bound=proof.lower_bound, proof=proof)
+
 
 # ---------------------------------------------------------------------------------------------------- synchronisation
 #

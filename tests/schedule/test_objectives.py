@@ -9,14 +9,7 @@ import pytest
 from share import SHARE, seeds
 
 from rho.backend.devices.cost_functions import Ticks
-from rho.backend.schedule.bounds.bound_strategies import (
-    energy_of_schedule,
-    exact_objective_value,
-    load_of_schedule,
-    objective_lower_bound,
-    objective_value,
-    objective_values,
-)
+from rho.backend.schedule.bounds.bound_strategies import objective_lower_bound
 from rho.backend.schedule.problem import (
     Before,
     Combine,
@@ -37,6 +30,13 @@ from rho.backend.schedule.search.instance_transformations import unrolled
 from rho.backend.schedule.search.lexicographic_search import bound_is_reproved, plan_objectives
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
+from rho.backend.schedule.timeline.objective_values import (
+    energy_of_schedule,
+    exact_objective_value,
+    load_of_schedule,
+    objective_value,
+    objective_values,
+)
 from rho.backend.schedule.timeline.serial_sgs import decode_schedule
 from rho.backend.schedule.verify.schedule_checks import verify, verify_schedule
 

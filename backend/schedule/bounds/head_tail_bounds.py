@@ -85,6 +85,12 @@ class Costs:
             result += alike.values()
         return result
 
+    @property
+    def is_plannable(self) -> bool:
+        """Are the directives consistent, some order of phases legal, and each phase allowed on some device?"""
+        decoder = self.decoder
+        return decoder.constraints.is_consistent and topological_order(decoder.before) is not None and all(self.allowed)
+
     def undivided_mode(self, phase: int, device: int) -> Mode:
         """The mode of `phase` undivided on a device (or the mode that a directive fixes)."""
         fixed = self.decoder.constraints.fixed_modes.get(phase)

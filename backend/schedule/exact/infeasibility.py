@@ -610,14 +610,8 @@ def find_conflict(problem: Problem, steps: SolverSteps | None = None) -> Conflic
 
 def certified_bound(problem: Problem) -> int:
     """A lower bound of the makespan (0: none is known)."""
-    decoder = ScheduleDecoder(problem)
-    costs = Costs(decoder)
-    if (
-        not problem.phases
-        or not decoder.constraints.is_consistent
-        or topological_order(decoder.before) is None
-        or not all(costs.allowed)
-    ):
+    costs = Costs(ScheduleDecoder(problem))
+    if not problem.phases or not costs.is_plannable:
         return 0
     answer = None if chunkable_phases(problem) else split_single_phase(costs)
     bound = best_bound(BoundSet(costs)).ticks
@@ -761,12 +755,8 @@ class _Deletion:
 def _refuted(problem: Problem, steps: SolverSteps) -> bool:
     """Does the solver show that there is no schedule?  False also where it cannot decide."""
     decoder = ScheduleDecoder(problem)
-    if not decoder.constraints.is_consistent:
-        return True
     costs = Costs(decoder)
-    if not all(costs.allowed):
-        return True
-    if topological_order(decoder.before) is None:
+    if not costs.is_plannable:
         return True
     modes = candidate_modes(costs)
     if not modes.complete:

@@ -13,7 +13,8 @@ from itertools import combinations
 from typing import TypeAlias
 
 from ....lang.support.records import dataclass
-from ..problem import Mode, Problem, Schedule
+from ..problem import Mode, Objective, Problem, Schedule
+from ..timeline.objective_values import exact_objective_value
 from ..timeline.step_expansion import VIA_LINK
 from ..timeline.step_graph import COMBINE, PARTIAL, SHARD, Key, StepGraph, StepNode, first_overflow, step_buffers
 from .formulation import Formulation, ValidInequalities
@@ -279,45 +280,35 @@ def refine(
 
 # ---------------------------------------------------------------------------------------------------- objective limits
 #
-# Other measures than the makespan, as limits of the exact search: energy, load, machines, transfers, receivers.
+# Other measures than the makespan, as limits of the exact search: the objectives, transfers, receivers.
 #
-# A lexicographic search fixes each value that it reaches as a limit and bisects the next measure.  Measures of a schedule are
-# given as functions; here are the formulas that bound them.
+# A lexicographic search fixes each value that it reaches as a limit and bisects the next measure.
 
-class ObjectiveMeasure(Enum):
-    """`LOAD`: ticks of the busiest device or channel.  `RECEIVERS`: devices that read what another made."""
+class TransferMeasure(Enum):
+    """`RECEIVERS`: devices that read what another made; there are at least as many syncs."""
 
-    MAKESPAN = "makespan"
-    ENERGY = "energy"  # picojoules
-    LOAD = "load"
-    MACHINES = "machines"
     TRANSFERS = "transfers"
     RECEIVERS = "receivers"
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectiveLimit:
-    """`of(schedule)` is at most `most`."""
-
-    measure: ObjectiveMeasure
-    most: int
-    of: Callable[[Schedule], int]
+Measure: TypeAlias = Objective | TransferMeasure
 
 
-@dataclass(frozen=True, slots=True)
-class PowerMeasure:
-    """Milliwatts × tick_ns by device; `always`: powered even if unused."""
-
-    idle: tuple[int, ...]
-    active: tuple[int, ...]
-    always: tuple[bool, ...]
+def measured(problem: Problem, schedule: Schedule, measure: Measure) -> int:
+    match measure:
+        case TransferMeasure.TRANSFERS:
+            return len(schedule.transfers)
+        case TransferMeasure.RECEIVERS:
+            return len({transfer.target for transfer in schedule.transfers})
+        case Objective():
+            return exact_objective_value(problem, schedule, measure)
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureOutcome:
     """The best schedule found, and a value below which the measure cannot go with the candidate modes."""
 
-    schedule: Schedule | None
+    schedule: Schedule
     lower: int
     aborted: bool = False
 
@@ -325,9 +316,8 @@ class MeasureOutcome:
 class ObjectiveSearch:
     """One exact search, used to minimise several measures in turn."""
 
-    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], power: PowerMeasure, steps: SolverSteps) -> None:
+    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], steps: SolverSteps) -> None:
         self.problem = problem
-        self.power = power
         self.steps = steps
         self.search = MakespanSearch(problem, modes, steps)
         self.horizon = self.search.horizon()
@@ -336,59 +326,58 @@ class ObjectiveSearch:
 
     def minimise(
         self,
-        measure: ObjectiveMeasure,
-        of: Callable[[Schedule], int],
-        limits: Sequence[ObjectiveLimit],
+        measure: Measure,
+        limits: Sequence[tuple[Measure, int]],
         schedule: Schedule,
         lower: int,
         share: int,
     ) -> MeasureOutcome:
         """The least value of the measure under the limits; `schedule` obeys them."""
-        best, bottom = schedule, lower
+        best, bottom, least = schedule, lower, measured(self.problem, schedule, measure)
         left = share
-        while bottom < of(best):
+        while bottom < least:
             if left <= 0 or not self.steps.remaining:
                 return MeasureOutcome(best, bottom)
-            target = bottom + (of(best) - 1 - bottom) // 2
+            target = bottom + (least - 1 - bottom) // 2
             before = self.steps.remaining
-            outcome = self.find_schedule([*limits, ObjectiveLimit(measure, target, of)], left)
+            outcome = self.find_schedule([*limits, (measure, target)], left)
             left -= before - self.steps.remaining
             if isinstance(outcome, Schedule):
-                best = outcome
+                best, least = outcome, measured(self.problem, outcome, measure)
             elif outcome is ProbeVerdict.UNSAT:
                 bottom = target + 1
             else:
                 return MeasureOutcome(best, bottom, outcome is ProbeVerdict.ABORTED)
         return MeasureOutcome(best, bottom)
 
-    def find_schedule(self, limits: Sequence[ObjectiveLimit], share: int) -> Schedule | ProbeVerdict:
+    def find_schedule(self, limits: Sequence[tuple[Measure, int]], share: int) -> Schedule | ProbeVerdict:
         """A schedule that obeys all limits."""
-        makespan = min([self.horizon, *(limit.most for limit in limits if limit.measure is ObjectiveMeasure.MAKESPAN)])
+        makespan = min([self.horizon, *(most for measure, most in limits if measure is Objective.LATENCY)])
 
         def more() -> None:
-            for limit in limits:
-                self._add_limit(limit, makespan)
+            for measure, most in limits:
+                self._add_limit(measure, most, makespan)
 
         return self.search.probe(
-            makespan, share, more, lambda schedule: all(limit.of(schedule) <= limit.most for limit in limits)
+            makespan, share, more, lambda schedule: all(measured(self.problem, schedule, one) <= most for one, most in limits)
         )
 
-    def _add_limit(self, limit: ObjectiveLimit, makespan: int) -> None:
+    def _add_limit(self, measure: Measure, most: int, makespan: int) -> None:
         formulation, solver = self.search.formulation, self.search.solver
-        match limit.measure:
-            case ObjectiveMeasure.MAKESPAN:
+        match measure:
+            case Objective.LATENCY:
                 pass  # the makespan of the probe
-            case ObjectiveMeasure.MACHINES:
-                formulation.limit_machines(limit.most)
-            case ObjectiveMeasure.TRANSFERS:
-                solver.at_most([(sent.present, 1) for sent in formulation.transfers.values()], limit.most)
-            case ObjectiveMeasure.RECEIVERS:
-                solver.at_most([(literal, 1) for literal in self._receivers(formulation)], limit.most)
-            case ObjectiveMeasure.LOAD:
+            case Objective.MACHINES:
+                formulation.limit_machines(most)
+            case TransferMeasure.TRANSFERS:
+                solver.at_most([(sent.present, 1) for sent in formulation.transfers.values()], most)
+            case TransferMeasure.RECEIVERS | Objective.SYNCS:
+                solver.at_most([(literal, 1) for literal in self._receivers(formulation)], most)
+            case Objective.THROUGHPUT:
                 for entries in (*self.search.cuts.devices.values(), *self.search.cuts.channels.values()):
-                    solver.at_most([(literal, ticks) for literal, ticks, _, _ in entries], limit.most)
-            case ObjectiveMeasure.ENERGY:
-                self._energy(limit.most, makespan)
+                    solver.at_most([(literal, ticks) for literal, ticks, _, _ in entries], most * self.problem.executions)
+            case Objective.ENERGY:
+                self._energy(most, makespan)
 
     def _receivers(self, formulation: Formulation) -> list[str]:
         """One literal per device: something there reads what was made elsewhere."""
@@ -404,8 +393,9 @@ class ObjectiveSearch:
 
     def _energy(self, most: int, makespan: int) -> None:
         """Idle power for as long as the schedule takes, more while devices work, and the links' share."""
-        formulation, solver = self.search.formulation, self.search.solver
+        formulation, solver, problem = self.search.formulation, self.search.solver, self.problem
         shape = formulation.shape
+        groups = [group for group in problem.devices for _ in range(group.count)]
         end = solver.integer("makespan")
         solver.add(f"(<= {end} {makespan})")
         for p in range(shape.count):
@@ -414,14 +404,15 @@ class ObjectiveSearch:
         terms: list[str] = []
         constant = 0
         for device, entries in self.search.cuts.devices.items():
-            extra = self.power.active[device] - self.power.idle[device]
+            extra = problem.tick_ns * (groups[device].active_mw - groups[device].idle_mw)
             for literal, ticks, _, _ in entries:
                 if extra * ticks and literal == "true":
                     constant += extra * ticks
                 elif extra * ticks:
                     terms.append(f"(ite {literal} {_number(extra * ticks)} 0)")
-        for device, idle in enumerate(self.power.idle):
-            if idle and (self.power.always[device] or formulation.is_used(device) == "true"):
+        for device, group in enumerate(groups):
+            idle, always = problem.tick_ns * group.idle_mw, not problem.power_off_unused or device == problem.home
+            if idle and (always or formulation.is_used(device) == "true"):
                 terms.append(f"(* {idle} {end})")
             elif idle and any(device in devices for devices in shape.devices):
                 paid = solver.integer(f"idle{device}")

@@ -240,10 +240,9 @@ def plan_distributed_loops(
             best = again
     if best.schedule is None:
         return _without_plan(every, context, planner)
-    bound = min(bound_with_distributed_loops(every, context) or 0, best.values[0])
-    status = Status.OPTIMAL if bound == best.values[0] else Status.GAP
-    proof = BoundCertificate("bound" if bound else "none", bound)
-    return of, replace(best, status=status, lower_bound=bound, proof=proof, baselines=answer.baselines or best.baselines)
+    bound = bound_with_distributed_loops(every, context) or 0
+    best = best.bounded(BoundCertificate("bound" if bound else "none", bound))
+    return of, replace(best, baselines=answer.baselines or best.baselines)
 
 
 def _without_plan(forms: Sequence[ProgramProblem], context: CostContext, planner: Planner) -> tuple[ProgramProblem, Answer]:

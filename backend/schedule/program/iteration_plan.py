@@ -43,7 +43,6 @@ from ..problem import (
     PlaceDirective,
     Problem,
     Select,
-    Status,
     TransferPolicy,
 )
 from ..program_facts.partitioning import Cut, cuts_of, shape_of
@@ -293,11 +292,9 @@ def plan_forms(bound: BoundGraph, build_problem: ProblemFactory, budget: Budget,
 
 def _bounded(answer: Answer, least: Answer) -> Answer:
     """An answer of one form, with the bound of a relaxation of all forms."""
-    if answer.schedule is None or least.schedule is None or answer.status is Status.ABORTED:
+    if not answer.is_usable or least.schedule is None:
         return answer
-    bound = min(least.lower_bound, answer.values[0])
-    status = Status.OPTIMAL if bound == answer.values[0] else Status.GAP
-    return replace(answer, status=status, lower_bound=bound, proof=replace(answer.proof, method="bound", lower_bound=bound))
+    return answer.bounded(replace(answer.proof, method="bound", lower_bound=least.lower_bound))
 
 
 def relaxed(bound: BoundGraph, build_problem: ProblemFactory) -> Problem:

@@ -24,7 +24,6 @@ from ...devices.profile_toml import fingerprint
 from ...graph.bind_sizes import BoundGraph
 from ...graph.partial_graphs import speculable_branches
 from ...graph.phases import PhaseId
-from ..bounds.bound_strategies import objective_value, objective_values
 from ..bounds.head_tail_bounds import Costs
 from ..exact.infeasibility import order_conflict, placement_conflict
 from ..instances.directive_resolution import DirectiveScope, NamedPhase, resolve
@@ -54,6 +53,7 @@ from ..program_facts.partitioning import stored_on
 from ..search.list_scheduling import baselines
 from ..search.strategy import DEFAULT, Budget, StrategyFailure, tolerate_failures
 from ..timeline.fence_insertion import synchronise
+from ..timeline.objective_values import objective_value, objective_values
 from ..timeline.serial_sgs import ScheduleDecoder
 from ..verify.judge import Rule
 from ..verify.plan_checks import check_plan
@@ -253,7 +253,7 @@ def _planned(
     search_deadline: SearchDeadline | None = None,
 ) -> PlannedProgram:
     """The plan of an answer, if both verifiers accept it.  AssertionError: they do not."""
-    if formed.answer.schedule is None or formed.answer.status is Status.ABORTED:
+    if not formed.answer.is_usable:
         raise _without_plan(formed.answer, core, formed.program)
     if is_narrowed(formed.program):
         formed = replace(formed, answer=replace(formed.answer, every_axis=False))
@@ -361,13 +361,9 @@ def _with_less_memory(problem: Problem, program: ProgramProblem, schedule: Sched
 def _bounded_by(known: Answer, answer: Answer) -> Answer:
     """An answer with the bound of `known`, which holds for plans with as many chunks; with more the bound is 0."""
     if known.chunks < answer.chunks:
-        return replace(answer, status=Status.GAP, lower_bound=0, proof=BoundCertificate("none", 0))
-    bound = min(known.lower_bound, answer.values[0])
-    status = Status.OPTIMAL if bound == answer.values[0] else Status.GAP
-    proof = replace(known.proof, lower_bound=bound)
-    return replace(
-        answer, status=status, lower_bound=bound, proof=proof, chunks=known.chunks, every_axis=known.every_axis
-    )  # fmt: skip
+        return answer.bounded(BoundCertificate("none", 0))
+    proof = replace(known.proof, lower_bound=known.lower_bound)
+    return replace(answer.bounded(proof), chunks=known.chunks, every_axis=known.every_axis)
 
 
 def _failed(failures: Sequence[str], core: Core) -> Iterator[Diagnostic]:

@@ -28,7 +28,6 @@ from ...graph.bind_sizes import BoundGraph
 from ...graph.partial_graphs import LoopIteration, hoist_arms
 from ...graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, ValueId
 from ...graph.symbolic_costs import reduced_axes
-from ..bounds.bound_strategies import energy_of_schedule
 from ..instances.instance_json import to_devices
 from ..plan.plan import ALIGNMENT, ExecutionPlan, PlannedCut
 from ..plan.plan_text import op_name
@@ -51,6 +50,7 @@ from ..search.axis_search import least_bytes
 from ..search.lexicographic_search import plan_objectives
 from ..search.strategy import FAST
 from ..single_device import working_bytes
+from ..timeline.objective_values import energy_of_schedule
 from .axis_choice import AlignedRows, Axes, AxisChoice, PhaseCut, choice_of, operand_access, options_along, options_of
 from .distributed_loop import CostContext, DistributedLoop, ProgramProblem, TicksOf
 

@@ -16,7 +16,6 @@ is for some devices, the edge is dropped.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice, permutations, product
@@ -28,10 +27,10 @@ from ...devices.cost_functions import Ticks
 from ..bounds.bound_strategies import MOST_ENERGY, best_bound, energetic_bound
 from ..bounds.head_tail_bounds import BoundSet, Costs, is_applicable
 from ..problem import Answer, AxisSpace, BoundCertificate, Combine, Edge, Objective, PhaseTask, Problem, Split, Status
-from ..timeline.problem_index import Routes, topological_order
+from ..timeline.problem_index import Routes
 from ..timeline.serial_sgs import ScheduleDecoder
 from .lexicographic_search import plan_objectives
-from .portfolio import MOST_STEPS, bound_is_confirmed
+from .portfolio import bound_is_confirmed
 from .strategy import DEFAULT, Budget, StrategyFailure, note_failure, tolerate_failures
 
 if TYPE_CHECKING:
@@ -236,7 +235,7 @@ def lower_bound(problem: Problem, value: int, budget: Budget) -> int:
     if objective is not Objective.LATENCY:
         return 0 if problem.chunks > 1 else min(value, plan_objectives(problem, budget).lower_bound)
     costs = Costs(ScheduleDecoder(problem))
-    if not costs.decoder.constraints.is_consistent or topological_order(costs.decoder.before) is None or not all(costs.allowed):
+    if not costs.is_plannable:
         return 0
     bounds = BoundSet(costs)
     ticks = best_bound(bounds).ticks
@@ -319,6 +318,8 @@ def _bounded(
     if answer.schedule is None:
         other = plan(anywhere, TRIAL)
         return replace(other, axes=answer.axes, every_axis=True) if other.status is Status.IMPOSSIBLE else answer
+    if not answer.is_usable:
+        return answer
     anywhere, value, method = replace(anywhere, chunks=answer.chunks), answer.values[0], "bound"
     bound = known[answer.chunks] if answer.chunks in known else lower_bound(anywhere, value, budget)
     if bound > value:
@@ -327,23 +328,17 @@ def _bounded(
     stated = replace(problem, chunks=answer.chunks)
     if answer.status is Status.OPTIMAL and bound < value and _is_refuted(stated, value, budget):
         bound, method = value, answer.proof.method
-    status = Status.ABORTED if answer.status is Status.ABORTED else Status.OPTIMAL if bound == value else Status.GAP
     detail = answer.proof.detail
     if answer.lower_bound > bound and problem.objectives[:1] == (Objective.LATENCY,):
         detail = {**detail, "axes": answer.lower_bound}
-    proof = BoundCertificate(method if bound else "none", bound, detail)
-    return replace(answer, status=status, lower_bound=bound, proof=proof, every_axis=True)
+    return replace(answer.bounded(BoundCertificate(method if bound else "none", bound, detail)), every_axis=True)
 
 
 def _is_refuted(problem: Problem, value: int, budget: Budget) -> bool:
     """Is any schedule of less than `value` ticks, along any axes, refuted within the budget?"""
-    from ..exact.z3_solver import SolverSteps
-
     if problem.objectives[:1] != (Objective.LATENCY,) or budget.steps == 0:
         return False
-    until = None if budget.seconds is None else time.monotonic() + budget.seconds
-    steps = SolverSteps(MOST_STEPS if budget.steps is None else budget.steps, until)
-    return bound_holds_along_all(problem, value, steps)
+    return bound_holds_along_all(problem, value, budget.solver_steps())
 
 
 def bound_holds_along_all(problem: Problem, bound: int, steps: SolverSteps) -> bool:

@@ -19,6 +19,7 @@ from ...devices.cost_functions import Ticks
 from ..problem import (
     Answer,
     Before,
+    BoundCertificate,
     Directive,
     Edge,
     IssueBefore,
@@ -118,25 +119,19 @@ def _best(
         answer = plan(form, budget)
         speculated = tuple(select.phase for index, select in enumerate(problem.selects) if index not in late)
         planned.append(PlannedForm(form, replace(answer, speculated=speculated)))
-    usable = [each for each in planned if each.answer.schedule is not None and each.answer.status is not Status.ABORTED]
+    usable = [each for each in planned if each.answer.is_usable]
     if not usable:
         unsure = [each for each in planned if each.answer.status is not Status.IMPOSSIBLE]
         return (unsure or planned)[0]
     best = min(usable, key=lambda each: each.answer.values)
     bounds = [each.answer.lower_bound for each in planned if each.answer.status is not Status.IMPOSSIBLE]
-    bound, answer = min(bounds), best.answer
-    reached = bound >= answer.values[0] and not any(each.answer.status is Status.ABORTED for each in planned)
-    status, proof = Status.OPTIMAL if reached else Status.GAP, replace(answer.proof, lower_bound=bound)
-    return replace(best, answer=replace(answer, status=status, lower_bound=bound, proof=proof))
+    return replace(best, answer=best.answer.bounded(replace(best.answer.proof, lower_bound=min(bounds))))
 
 
 def _without_bound(planned: PlannedForm) -> PlannedForm:
     """An answer with the bound 0, since not every combination of many selects was planned."""
     answer = planned.answer
-    if answer.schedule is None:
-        return planned
-    proof = replace(answer.proof, method="none", lower_bound=0)
-    return replace(planned, answer=replace(answer, status=Status.GAP, lower_bound=0, proof=proof))
+    return planned if answer.schedule is None else replace(planned, answer=answer.bounded(BoundCertificate("none", 0)))
 
 
 # ------------------------------------------------------------------------------------------ late form

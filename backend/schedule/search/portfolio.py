@@ -6,7 +6,6 @@ and has a certificate that no schedule is shorter, or the gap to its lower bound
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -26,16 +25,17 @@ from ..problem import (
     LimitMachines,
     LimitMemory,
     NoSplit,
+    Objective,
     PlaceDirective,
     Problem,
     Schedule,
     Split,
     Status,
 )
-from ..timeline.problem_index import ample_memory, topological_order
+from ..timeline.problem_index import ample_memory
 from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
 from .instance_transformations import IN_CHUNKS, chunkable_phases, may_help
-from .list_scheduling import MOST_SHARDS, best_timing, within_limits
+from .list_scheduling import MOST_SHARDS, best_timing
 from .mode_enumeration import common_ticks, in_larger_ticks, in_original_ticks
 from .primal_heuristics import (
     ACTIVITY_LISTS,
@@ -45,7 +45,7 @@ from .primal_heuristics import (
     LIST_SCHEDULING,
     ROW_SHIFTS,
 )
-from .strategy import DEFAULT, FAST, PROVE, Budget, Incumbent, SearchContext, Strategy, tolerate_failures
+from .strategy import DEFAULT, FAST, PROVE, Budget, Incumbent, SearchContext, Strategy, run_strategies, tolerate_failures
 
 if TYPE_CHECKING:
     from ..exact.z3_solver import SolverSteps
@@ -140,8 +140,6 @@ def _replaced(problem: Problem, old: Directive, new: Directive | None) -> Proble
 #
 # The strategy that searches the candidate modes exactly, by the solver.
 
-MOST_STEPS: Final = 1 << 50
-"""Of a budget without a limit."""
 MOST_SOLVED: Final = 64
 """Phases up to which the exact search is asked after the heuristics for large graphs."""
 MOST_LINKED: Final = 32
@@ -152,14 +150,7 @@ MAX_GAP_DIVISOR: Final = 16
 """Where candidate modes are incomplete, the solver is asked only if the gap is at most 1/MAX_GAP_DIVISOR."""
 
 
-def _steps(budget: Budget) -> SolverSteps:
-    from ..exact.z3_solver import SolverSteps
-
-    until = None if budget.seconds is None else time.monotonic() + budget.seconds
-    return SolverSteps(MOST_STEPS if budget.steps is None else budget.steps, until)
-
-
-def _solver_allowed(context: SearchContext) -> bool:
+def solver_allowed(context: SearchContext) -> bool:
     """Is there a solver, and may it be asked?"""
     from ..exact.z3_solver import available
 
@@ -174,7 +165,7 @@ def _is_promising(context: SearchContext) -> bool:
 
 
 def _solvable(context: SearchContext) -> bool:
-    if not _solver_allowed(context) or not context.few_devices:
+    if not solver_allowed(context) or not context.few_devices:
         return False
     decoder = context.decoder
     heavy = (decoder.has_links or decoder.has_memory_limits) and context.budget.steps is not None
@@ -191,9 +182,9 @@ def _prove(context: SearchContext) -> None:
         for p, mode in enumerate(decisions_of(decoder.problem, incumbent.schedule).modes):
             if mode not in choices[p]:
                 choices[p].append(mode)
-    outcome = refine(decoder.problem, choices, incumbent.schedule, incumbent.bound, _steps(context.budget))
+    outcome = refine(decoder.problem, choices, incumbent.schedule, incumbent.bound, context.budget.solver_steps())
     incumbent.aborted |= outcome.aborted
-    if outcome.schedule is not None and within_limits(decoder.constraints, outcome.schedule):
+    if outcome.schedule is not None:
         incumbent.offer(outcome.schedule)
         if len(outcome.schedule.shards) <= MOST_SHARDS:
             incumbent.offer(best_timing(decoder, "left shift", decisions_of(decoder.problem, outcome.schedule)).schedule)
@@ -312,7 +303,7 @@ def bound_is_confirmed(problem: Problem, bound: int, steps: SolverSteps) -> bool
     size = common_ticks(problem)
     if size > 1:
         problem, bound = in_larger_ticks(problem, size), -(-bound // size)
-    context = _context(problem, PROVE)
+    context = search_context(problem, PROVE)
     if context is None:
         return False
     for strategy in STRATEGIES:
@@ -325,13 +316,14 @@ def bound_is_confirmed(problem: Problem, bound: int, steps: SolverSteps) -> bool
     return False
 
 
-def _context(problem: Problem, budget: Budget) -> SearchContext | None:
+def search_context(problem: Problem, budget: Budget) -> SearchContext | None:
     """The context of a search; None where no order or no device is possible."""
     decoder = ScheduleDecoder(problem)
     costs = Costs(decoder)
-    if not decoder.constraints.is_consistent or topological_order(decoder.before) is None or not all(costs.allowed):
+    if not costs.is_plannable:
         return None
     context = SearchContext(problem, budget, decoder, costs, solve_subproblem=_plan_within)
+    context.aim(Objective.LATENCY)
     if context.has_distributed_phases:
         context.budget = replace(budget, steps=0)  # the solver has no distributed phases
     return context
@@ -341,25 +333,14 @@ def _plan(problem: Problem, budget: Budget, known: Schedule | None = None, *, re
     """Run all strategies, or where chunks are allowed those that support them.
 
     `known`: a schedule to begin with; `refuting`: search for a conflict where no schedule is found."""
-    in_chunks, context = problem.chunks > 1, _context(problem, budget)
+    context = search_context(problem, budget)
     if context is None:
         return _without_schedule(problem, Incumbent(), (), None, refuting=refuting)
     context.incumbent.offer(known)
     if not problem.phases:
         return _answer(Incumbent(Schedule((), (), ()), 0, "bound"), ())
     incumbent = context.incumbent
-    for strategy in STRATEGIES:
-        if (
-            strategy.name in budget.without
-            or (incumbent.is_closed and not strategy.always_runs)
-            or (in_chunks and not strategy.supports_chunks)
-        ):
-            continue
-        with incumbent.stage(strategy.name, problem):
-            if strategy.applies(context):
-                strategy.run(context)
-        if context.conflict is not None:
-            break
+    run_strategies(context, STRATEGIES)
     table = tuple(Baseline(candidate.name, candidate.ticks) for candidate in context.baselines)
     if context.conflict is not None or incumbent.schedule is None:
         return _without_schedule(problem, incumbent, table, context.conflict, refuting=refuting)

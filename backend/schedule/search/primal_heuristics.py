@@ -32,9 +32,18 @@ from .list_scheduling import (
     baselines,
     best_timing,
     moldable_list_schedule,
-    within_limits,
 )
-from .local_search import ROW_TEMPERATURES, SEED, RepartitionMove, anneal, anneal_order, repartition_moves
+from .local_search import (
+    MODE_TEMPERATURES,
+    ROW_TEMPERATURES,
+    SEED,
+    RepartitionMove,
+    SearchObjective,
+    Temperatures,
+    anneal,
+    anneal_order,
+    repartition_moves,
+)
 from .strategy import MOST_DEVICES, MOST_EXACT, SearchContext, Strategy
 
 # ---------------------------------------------------------------------------------------------------- numbers of moves
@@ -156,27 +165,34 @@ ACTIVITY_LISTS: Final = Strategy(
 )  # fmt: skip
 
 
+def anneal_from(
+    context: SearchContext, start: Decisions, moves: int, seed: int, *, shift: RepartitionMove | None,
+    heat: Temperatures = MODE_TEMPERATURES, aim: SearchObjective | None = None,
+) -> bool:  # fmt: skip
+    """Offer the best schedule that annealing meets; is it better than the incumbent?"""
+    incumbent, before = context.incumbent, context.incumbent.schedule
+    choices = _choices(context)
+    incumbent.offer(anneal(context.decoder, choices, start, moves, incumbent.bound, SEED + seed, shift, heat, aim))
+    return incumbent.schedule is not before
+
+
 def _row_shifts(context: SearchContext) -> None:
     """Anneal cuts from those of the LP relaxation, then from the incumbent at falling temperatures."""
-    decoder, incumbent, guided = context.decoder, context.incumbent, context.lp_rounded
-    shift, choices = _shift(context), _choices(context)
+    incumbent, guided = context.incumbent, context.lp_rounded
+    shift, idle = row_moves(context), 0
     if shift is None or incumbent.schedule is None:
         return
-    idle = 0
     for run, part in enumerate(CUT_RUNS):
-        known = decisions_of(decoder.problem, incumbent.schedule)
+        known = decisions_of(context.problem, incumbent.schedule)
         start = guided.decisions if run == 0 and guided is not None and guided.ticks is not None else known
         moves = _moves(context, start) * part // 8
         for sending in (start.sending,) if run else (TransferPolicy.LATE, TransferPolicy.EARLY):
             if not incumbent.is_closed and idle < MOST_IDLE:
-                given, before = replace(start, sending=sending), incumbent.schedule
-                better = anneal(decoder, choices, given, moves, incumbent.bound, SEED + run, shift, ROW_TEMPERATURES)
-                if better is not None and within_limits(decoder.constraints, better):
-                    incumbent.offer(better)
-                idle = idle + 1 if incumbent.schedule is before else 0
+                given = replace(start, sending=sending)
+                idle = 0 if anneal_from(context, given, moves, run, shift=shift, heat=ROW_TEMPERATURES) else idle + 1
 
 
-def _shift(context: SearchContext) -> RepartitionMove | None:
+def row_moves(context: SearchContext) -> RepartitionMove | None:
     """The repartition moves; with many devices only between those that the best schedule uses and one of each class."""
     if context.few_devices:
         return repartition_moves(context.costs)
@@ -197,7 +213,7 @@ def _choices(context: SearchContext) -> Sequence[Sequence[Mode]]:
 
 
 def _cut_and_known(context: SearchContext) -> bool:
-    return len(context.problem.phases) <= MOST_EXACT and context.incumbent.schedule is not None and _shift(context) is not None
+    return len(context.problem.phases) <= MOST_EXACT and context.incumbent.schedule is not None and row_moves(context) is not None
 
 
 ROW_SHIFTS: Final = Strategy(
@@ -208,14 +224,12 @@ ROW_SHIFTS: Final = Strategy(
 
 def _annealing(context: SearchContext) -> None:
     """Four runs of annealing: from the best two starts, with late and early transfers."""
-    decoder, incumbent = context.decoder, context.incumbent
-    ranked = context.ranked()
+    incumbent, ranked = context.incumbent, context.ranked()
     if context.is_large:
         ranked = [one for one in ranked if one.ticks is not None]
     if not ranked:
         return
-    choices = _choices(context)
-    shift = _shift(context) if len(context.problem.phases) <= MOST_SHIFTED else None
+    shift = row_moves(context) if len(context.problem.phases) <= MOST_SHIFTED else None
     if context.lp_rounded is not None and context.lp_rounded.ticks is not None:
         ranked.insert(0, context.lp_rounded)
     sendings = (TransferPolicy.LATE, TransferPolicy.EARLY) if context.is_large else (TransferPolicy.EARLY, TransferPolicy.LATE)
@@ -225,12 +239,8 @@ def _annealing(context: SearchContext) -> None:
         moves = _moves(context, start) // 4
         if incumbent.is_closed or idle == MOST_IDLE or (context.is_large and moves < LEAST_MOVES):
             break
-        before = incumbent.schedule
         start = replace(start, queueing=InsertionPolicy.INSERT, sending=sendings[run // 2])
-        better = anneal(decoder, choices, start, moves, incumbent.bound, SEED + run, shift)
-        if better is not None and within_limits(decoder.constraints, better):
-            incumbent.offer(better)
-        idle = idle + 1 if incumbent.schedule is before else 0
+        idle = 0 if anneal_from(context, start, moves, run, shift=shift) else idle + 1
 
 
 ANNEALING: Final = Strategy(

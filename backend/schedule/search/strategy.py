@@ -1,15 +1,16 @@
-"""The interface of strategies, their budget and context, and the incumbent.
+"""The search driver: strategies, their budget and context, the incumbent, and the loop that runs them (`run_strategies`).
 
-Note [Strategies].  A strategy offers schedules (upper bounds) and raises the lower bound of a `SearchContext`; the portfolio runs
-them from cheap to expensive and stops when the bounds meet.  `refutes` shows by the same means, from the problem alone, that no
-schedule is shorter than a bound, for `--prove`.  Strategies share only the context, so each may be omitted (`Budget.without`):
-the answer is then weaker, never wrong.  A strategy that raises is noted and omitted.
+Note [Strategies].  A strategy offers schedules (upper bounds) and raises the lower bound of a `SearchContext`; `run_strategies`
+runs them from cheap to expensive and stops when the bounds meet.  `refutes` shows by the same means, from the problem alone, that
+no schedule is shorter than a bound, for `--prove`.  Strategies share only the context, so each may be omitted
+(`Budget.without`): the answer is then weaker, never wrong.  A strategy that raises is noted and omitted.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -17,10 +18,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from ....lang.diagnostics.model import RhoError
 from ....lang.support.records import dataclass, field, replace
 from ..bounds.head_tail_bounds import BoundSet, Costs
-from ..problem import Answer, Conflict, Problem, Schedule
+from ..problem import Answer, Conflict, Objective, Problem, Schedule
+from ..timeline.objective_values import exact_objective_value
 from ..timeline.serial_sgs import FOREVER, ScheduleDecoder
 from ..verify.schedule_checks import verify_schedule
-from .list_scheduling import PlacementCandidate
+from .list_scheduling import PlacementCandidate, within_limits
 from .mode_enumeration import Modes, candidate_modes
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 #
 # The work that a planner may do, in counts instead of seconds, so that the same problem gives the same plan on any machine.
 
+MOST_STEPS: Final = 1 << 50
+"""Solver steps of a budget without a limit."""
 DEFAULT_SECONDS: Final = 5
 """Seconds that the default budget takes on a usual machine."""
 
@@ -52,6 +56,13 @@ class Budget:
         steps = None if self.steps is None else max(1, int(self.steps * times))
         watchdog = None if self.seconds is None else max(self.seconds, 4 * seconds)
         return replace(self, moves=max(1, int(self.moves * times)), steps=steps, seconds=watchdog)
+
+    def solver_steps(self) -> SolverSteps:
+        """The steps of one question to the solver, from now on."""
+        from ..exact.z3_solver import SolverSteps
+
+        until = None if self.seconds is None else time.monotonic() + self.seconds
+        return SolverSteps(MOST_STEPS if self.steps is None else self.steps, until)
 
 
 FAST: Final = Budget(400, 0)
@@ -113,10 +124,34 @@ def note_failure(failure: StrategyFailure, failures: list[StrategyFailure]) -> N
     failures.append(failure)
 
 
+SearchKey: TypeAlias = Callable[[Schedule], tuple[int, ...] | None]
+"""Compares schedules: the value to minimise, and what decides between equals; None of a schedule that is not allowed."""
+
+
+def makespan_key(schedule: Schedule) -> tuple[int, ...] | None:
+    return (schedule.makespan,)
+
+
+def objective_key(costs: Costs, objective: Objective, optima: tuple[tuple[Objective, int], ...]) -> SearchKey:
+    """The key of schedules within the limits that keep these optima of earlier objectives; without any, shorter ones of equals
+    are better."""
+    problem, constraints = costs.decoder.problem, costs.decoder.constraints
+
+    def key(schedule: Schedule) -> tuple[int, ...] | None:
+        if not within_limits(constraints, schedule):
+            return None
+        if any(exact_objective_value(problem, schedule, other) > most for other, most in optima):
+            return None
+        value = exact_objective_value(problem, schedule, objective)
+        return (value,) if optima else (value, schedule.makespan)
+
+    return key
+
+
 @dataclass(slots=True)
 class Incumbent:
-    """`bound` holds by `method` ("none" as long as it is 0) with `detail` as in `Proof`; `aborted`: the clock cut the
-    search short, so another run might find another plan."""
+    """`bound`, of the first number of `key`, holds by `method` ("none" as long as it is 0) with `detail` as in `Proof`;
+    `aborted`: the clock cut the search short, so another run might find another plan."""
 
     schedule: Schedule | None = None
     bound: int = 0
@@ -124,6 +159,14 @@ class Incumbent:
     detail: dict[str, int] | None = None
     aborted: bool = False
     failures: list[StrategyFailure] = field(default_factory=list)
+    objective: Objective = Objective.LATENCY
+    key: SearchKey = makespan_key
+
+    @property
+    def value(self) -> int:
+        """What is minimised, of the best schedule."""
+        key = None if self.schedule is None else self.key(self.schedule)
+        return FOREVER if key is None else key[0]
 
     @contextmanager
     def stage(self, name: str, problem: Problem) -> Iterator[None]:
@@ -136,14 +179,16 @@ class Incumbent:
             if wrong is not None:
                 self.schedule = schedule
                 note_failure(StrategyFailure(name, f"its plan is not valid: {wrong}"), self.failures)
-        if self.schedule is not None and self.bound > self.schedule.makespan:
-            wrong = f"a lower bound of {self.bound} ({self.method}) for a plan of {self.schedule.makespan}"
-            self.bound, self.method, self.detail = bound if bound[0] <= self.schedule.makespan else (0, "none", None)
+        value = self.value
+        if self.schedule is not None and self.bound > value:
+            wrong = f"a lower bound of {self.bound} ({self.method}) for a plan of {value}"
+            self.bound, self.method, self.detail = bound if bound[0] <= value else (0, "none", None)
             note_failure(StrategyFailure(name, wrong), self.failures)
 
     def offer(self, schedule: Schedule | None) -> None:
-        """Keep the shorter schedule; of equals the earlier."""
-        if schedule is not None and (self.schedule is None or schedule.makespan < self.schedule.makespan):
+        """Keep the better schedule; of equals the earlier."""
+        key = None if schedule is None else self.key(schedule)
+        if key is not None and (self.schedule is None or key < (self.key(self.schedule) or (FOREVER,))):
             self.schedule = schedule
             self._notify()
 
@@ -155,12 +200,12 @@ class Incumbent:
 
     def _notify(self) -> None:
         listener = LISTENER.get()
-        if listener is not None:
+        if listener is not None and self.objective is Objective.LATENCY:
             listener(self)
 
     @property
     def is_closed(self) -> bool:
-        return self.schedule is not None and self.schedule.makespan <= self.bound
+        return self.schedule is not None and self.value <= self.bound
 
 
 # ---------------------------------------------------------------------------------------------------- strategy
@@ -173,19 +218,23 @@ MOST_DEVICES = 64
 
 @dataclass(slots=True)
 class SearchContext:
-    """The state that strategies share.  `candidates`: decisions to start searches from, infeasible ones among them;
-    `lp_rounded`: the candidate whose cuts are those of the LP relaxation; `solve_subproblem`: plans another problem by all
-    strategies."""
+    """The state that strategies share.  `optima`: of objectives before the incumbent's, to be kept; `candidates`: decisions to
+    start searches from, infeasible ones among them; `lp_rounded`: the candidate whose cuts are those of the LP relaxation;
+    `shortest`: a lower bound of the makespan for searches of other objectives, and its method;
+    `solve_subproblem`: plans another problem by all strategies."""
 
     problem: Problem
     budget: Budget
     decoder: ScheduleDecoder
     costs: Costs
+    optima: list[tuple[Objective, int]] = field(default_factory=list)
     incumbent: Incumbent = field(default_factory=Incumbent)
     baselines: tuple[PlacementCandidate, ...] = ()
     candidates: list[PlacementCandidate] = field(default_factory=list)
     lp_rounded: PlacementCandidate | None = None
     conflict: Conflict | None = None
+    shortest: int = 0
+    shortest_by: str = "none"
     solve_subproblem: Callable[[Problem, Budget], Answer] | None = None
     _bounds: BoundSet | None = None
     _modes: Modes | None = None
@@ -218,6 +267,12 @@ class SearchContext:
         """Does the problem have distributed phases?  Bounds over cuts and the solver do not support them."""
         return any(task.distributed is not None for task in self.problem.phases)
 
+    def aim(self, objective: Objective) -> None:
+        """Minimise this objective from now on, beginning with the best schedule so far and no bound."""
+        incumbent = self.incumbent
+        incumbent.objective, incumbent.key = objective, objective_key(self.costs, objective, tuple(self.optima))
+        incumbent.bound, incumbent.method, incumbent.detail = 0, "none", None
+
     def consider(self, candidate: PlacementCandidate) -> None:
         """Add a start of searches, and offer its schedule to the incumbent."""
         self.candidates.append(candidate)
@@ -246,3 +301,20 @@ class Strategy:
     refutes: Callable[[SearchContext, int, SolverSteps], bool] | None = None
     always_runs: bool = False
     supports_chunks: bool = False
+
+
+def run_strategies(context: SearchContext, strategies: Sequence[Strategy]) -> None:
+    """Run strategies until the bounds meet or a conflict is known; where chunks are allowed, those that support them."""
+    incumbent, in_chunks = context.incumbent, context.problem.chunks > 1
+    for strategy in strategies:
+        if (
+            strategy.name in context.budget.without
+            or (incumbent.is_closed and not strategy.always_runs)
+            or (in_chunks and not strategy.supports_chunks)
+        ):
+            continue
+        with incumbent.stage(strategy.name, context.problem):
+            if strategy.applies(context):
+                strategy.run(context)
+        if context.conflict is not None:
+            break
