@@ -1,9 +1,10 @@
 """Loop programs in the C of cards, in a dialect.
 
 Note [Grids].  A program is statements that compute numbers, then nests; each nest is a function, which computes what it needs
-of these numbers again.  PARALLEL loops that stand directly in each other are one space, whose points go to blocks of threads, in
-strides of the grid.  A nest without memory of the block, all of whose VECTOR loops stand directly in the PARALLEL ones, is
-*flat*: these are axes of the space too, whose points go to threads.
+of these numbers again.  PARALLEL loops that stand directly in each other are one space, whose points go to blocks of threads.
+A nest without memory of the block, all of whose VECTOR loops stand directly in the PARALLEL ones, is *flat*: these are axes of
+the space too, whose points go to threads.  There are as many blocks as points ask for, so that no loop stands around a kernel,
+which compilers for processors vectorise badly; where sizes are known on the GPU only, some blocks go over them in strides.
 
 Note [Indices of threads].  Dividing a point by the lengths of the axes takes longer than most bodies.  A block's first point is
 divided once for all its threads; one that is less than 256 further has at most one more of the next axis, where lengths are 256
@@ -87,15 +88,15 @@ class GridAxis:
 @dataclass(frozen=True, slots=True)
 class Grid:
     """A nest: the name of its function, and its parallel axes, outermost first, whose points go to threads (`is_flat`) or
-    blocks."""
+    blocks, in strides (`is_strided`) if sizes are known on the GPU only; see Note [Grids]."""
 
     name: str
     axes: tuple[GridAxis, ...]
     is_flat: bool
+    is_strided: bool
 
     def blocks(self, parameters: Mapping[str, int]) -> int:
-        """The number of threads, one for each iteration; a fixed number if sizes are known on the GPU only."""
-        if any(name not in parameters for axis in self.axes for form in axis.forms for name, _ in form.terms):
+        if self.is_strided:
             return _SOME
         lengths = [-(-(value(a.upper, parameters) - value(a.lower, parameters)) // a.step) for a in self.axes]
         count = prod(max(0, length) for length in lengths)
@@ -152,7 +153,7 @@ def gpu_text(program: LoopProgram, dialect: Dialect) -> GpuText:
         if isinstance(statement, _NUMBERS):
             continue
         assert isinstance(statement, For), "a program for cards is nests, after what numbers they need"
-        printer = _GridNest(views, functions, needed(pure, statement))
+        printer = _GridNest(views, functions, needed(pure, statement), frozenset(program.parameters))
         grids.append(printer.nest(f"nest{len(grids)}", statement))
         head = [f"{dialect.shared}{STORED[v.kind]} {v.name}[{prod(value(length, {}) for length in v.shape)}];"
                 for v in private_views if v.name in printer.touched]  # fmt: skip
@@ -195,6 +196,7 @@ class _GridNest:
     views: dict[str, View]
     functions: Functions
     body: list[Statement]
+    parameters: frozenset[str]
     lines: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     touched: set[str] = field(default_factory=set)
@@ -270,44 +272,50 @@ class _GridNest:
         space = _space(loop, (LoopKind.PARALLEL, LoopKind.VECTOR))
         has_own = any(self.views[v].role is ViewRole.SCRATCH and self.views[v].private for v in self.touched)
         is_flat = not has_own and not any(isinstance(s, For) and s.kind is LoopKind.VECTOR for s in walk(space.body))
-        group, groups = self.dialect.group, self.dialect.groups
-        if is_flat:
-            self.spread(space, f"(i64){group} * {THREADS}", f"(i64){groups} * {THREADS}", self.dialect.item)
-        else:
+        if not is_flat:
             space, self.is_block, self.may_stay = _space(loop, (LoopKind.PARALLEL,)), True, fails(every)
-            self.spread(space, group, groups)
-        return Grid(name, space.axes, is_flat)
+        names = {name for axis in space.axes for form in axis.forms for name, _ in form.terms}
+        grid = Grid(name, space.axes, is_flat, not names <= self.parameters)
+        group, groups = (f"(i64){text} * {THREADS}" if is_flat else text for text in (self.dialect.group, self.dialect.groups))
+        self.spread(space, group, groups if grid.is_strided else None, self.dialect.item if is_flat else "0")
+        return grid
 
-    def spread(self, space: _ThreadSpace, start: str, stride: str, item: str = "0") -> None:
-        """A loop over the points of a space with a stride, each with `item` more; see Note [Indices of threads]."""
-        lengths = [self.length(axis) for axis in space.axes]
-        base, total = self.fresh(), " * ".join(lengths)
+    def spread(self, space: _ThreadSpace, start: str, stride: str | None, item: str = "0") -> None:
+        """The points of a space with a stride, or one, each with `item` more; see Note [Indices of threads]."""
+        total = " * ".join(map(self.length, space.axes))
+        if stride is None:
+            self.points(space, start, total, item, "return")
+            return
+        base = self.fresh()
         with self.braces(f"for (i64 {base} = {start}; {base} < {total}; {base} += {stride})"):
-            offset, places = item, list[str]()
-            if item != "0":
-                self.put(f"if ({base} + {item} >= {total}) continue;")
-            for length in reversed(lengths[1:]):
-                quotient, inside, more = self.fresh(), self.fresh(), self.fresh()
-                self.put(f"const i64 {quotient} = {base} / {length};")
-                self.put(f"const i64 {inside} = {base} - {quotient} * {length} + {offset};")
-                short = f"(i64)((u32){inside} / (u32){length})"
-                self.put(f"const i64 {more} = {length} < {THREADS} ? {short} : {inside} >= {length};")
-                places.insert(0, f"{inside} - {more} * {length}")
-                base, offset = quotient, more
-            places.insert(0, f"{base} + {offset}")
-            for loop, axis, here, before in zip(space.loops, space.axes, places, space.before, strict=True):
-                if loop.carried:
-                    raise AssertionError("threads of a card join nothing by themselves")
-                for statement in before:
-                    self.statement(statement)
-                if axis.step != 1:
-                    here = f"({here}) * {axis.step}"
-                self.let(Kind.I64, loop.index, here if axis.lower == ZERO else f"{here} + {self.index(axis.lower)}")
-                for upper in loop.upper:
-                    if upper != axis.upper:
-                        self.put(f"if ({_name(loop.index)} >= {self.index(upper)}) continue;")
-            for statement in space.body:
+            self.points(space, base, total, item, "continue")
+
+    def points(self, space: _ThreadSpace, base: str, total: str, item: str, leave: str) -> None:
+        offset, places = item, list[str]()
+        if item != "0":
+            self.put(f"if ({base} + {item} >= {total}) {leave};")
+        for length in map(self.length, reversed(space.axes[1:])):
+            quotient, inside, more = self.fresh(), self.fresh(), self.fresh()
+            self.put(f"const i64 {quotient} = {base} / {length};")
+            self.put(f"const i64 {inside} = {base} - {quotient} * {length} + {offset};")
+            short = f"(i64)((u32){inside} / (u32){length})"
+            self.put(f"const i64 {more} = {length} < {THREADS} ? {short} : {inside} >= {length};")
+            places.insert(0, f"{inside} - {more} * {length}")
+            base, offset = quotient, more
+        places.insert(0, f"{base} + {offset}")
+        for loop, axis, here, before in zip(space.loops, space.axes, places, space.before, strict=True):
+            if loop.carried:
+                raise AssertionError("threads of a card join nothing by themselves")
+            for statement in before:
                 self.statement(statement)
+            if axis.step != 1:
+                here = f"({here}) * {axis.step}"
+            self.let(Kind.I64, loop.index, here if axis.lower == ZERO else f"{here} + {self.index(axis.lower)}")
+            for upper in loop.upper:
+                if upper != axis.upper:
+                    self.put(f"if ({_name(loop.index)} >= {self.index(upper)}) {leave};")
+        for statement in space.body:
+            self.statement(statement)
 
     def length(self, axis: GridAxis) -> str:
         """The number of iterations."""

@@ -18,7 +18,7 @@ from ...lang.diagnostics.model import Code
 from ..codegen.gpu_targets import CUDA, THREADS
 from ..cpu.views import NumArray
 from ..vm.run_state import CheckFailed
-from .driver import MOST_BLOCKS, CardModel, DeviceArray
+from .driver import CardModel, DeviceArray
 
 
 @cache
@@ -144,7 +144,7 @@ class CudaDriver:
         args = list[Any]()
         for word in words:
             args += (word.memory.ptr, word.offset) if isinstance(word, DeviceArray) else (word,)
-        function((max(1, min(blocks, MOST_BLOCKS)),), (THREADS,), tuple(map(np.int64, args)))
+        function((blocks,), (THREADS,), tuple(map(np.int64, args)))
 
     def record(self, queue: Any) -> Any:
         event = self.xp.cuda.Event(disable_timing=True)

@@ -22,8 +22,6 @@ from ..cpu.views import NumArray, contiguous, reshaped_strides
 from ..jit.compiler import LruCache
 from ..vm.run_state import pooled_empty
 
-MOST_BLOCKS: Final = 1 << 20
-"""Of a launch; kernels stride over the rest."""
 PINNED: Final = 1 << 16
 """Bytes from which a transfer goes through pinned memory."""
 STAGE: Final = 1 << 23

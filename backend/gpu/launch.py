@@ -164,7 +164,8 @@ def run_text(card: Card, text: GpuText, words: Sequence[int | DeviceArray]) -> b
     failed = card.up(np.zeros(1, np.int32)) if text.is_checked else None
     every = (*words, *extra, *([] if failed is None else [failed]))
     for grid in text.grids:
-        card.driver.launch(text.source, grid.name, grid.blocks(parameters), every)
+        if blocks := grid.blocks(parameters):
+            card.driver.launch(text.source, grid.name, blocks, every)
     return failed is not None and bool(card.down(failed, failed)[0])
 
 

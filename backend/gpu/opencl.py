@@ -21,7 +21,7 @@ from ..codegen.gpu_targets import ATOMICS, DOUBLE, EXTENSIONS, OPENCL, THREADS
 from ..cpu.views import NumArray
 from ..loopir.reductions import SHARED_BYTES
 from ..vm.run_state import CheckFailed
-from .driver import MOST_BLOCKS, CardModel, DeviceArray
+from .driver import CardModel, DeviceArray
 
 _SIMULATORS: Final = ("Oclgrind",)
 _NO_MEMORY: Final = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY", "INVALID_BUFFER_SIZE")
@@ -215,7 +215,7 @@ class OpenClDriver:
                 self._build(source)
             kernel = self._kernels[source, name]
             kernel.set_args(*args)
-            self.cl.enqueue_nd_range_kernel(self.compute, kernel, (max(1, min(blocks, MOST_BLOCKS)) * THREADS,), (THREADS,))
+            self.cl.enqueue_nd_range_kernel(self.compute, kernel, (blocks * THREADS,), (THREADS,))
 
     def _build(self, source: str) -> None:
         """Compile a text."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rho.backend.codegen.gpu_targets import CUDA, THREADS
-from rho.backend.gpu.driver import MOST_BLOCKS, DeviceArray
+from rho.backend.gpu.driver import DeviceArray
 from rho.tests.kernels.cuda_host import host_module
 
 POISON = 0xA5
@@ -98,8 +98,8 @@ class LateDriver:
         args = list[int]()
         for word in words:
             args += (word.memory.block.ctypes.data, word.offset) if isinstance(word, DeviceArray) else (word,)
-        module, grid = host_module(source), max(1, min(blocks, MOST_BLOCKS))
-        self.put(self.compute, lambda: module.launch(name, grid, THREADS, args))
+        module = host_module(source)
+        self.put(self.compute, lambda: module.launch(name, blocks, THREADS, args))
 
     def record(self, queue: Queue) -> tuple[Queue, int]:
         return queue, len(queue.commands)

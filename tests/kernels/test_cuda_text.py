@@ -52,13 +52,11 @@ const i64 y0_0) {
   const char *x1 = x1_base + x1_at;
   char *y0 = y0_base + y0_at;
   const float v1_ = *(const float *)(x1);
-  for (i64 at1 = (i64)blockIdx.x * 256; at1 < n0_; at1 += (i64)gridDim.x * 256) {
-    if (at1 + threadIdx.x >= n0_) continue;
-    const i64 k2_ = at1 + threadIdx.x;
-    const float v3_ = *(const float *)(x0 + k2_ * 4);
-    const float v4_ = v3_ * v1_;
-    *(float *)(y0 + k2_ * 4) = v4_;
-  }
+  if ((i64)blockIdx.x * 256 + threadIdx.x >= n0_) return;
+  const i64 k2_ = (i64)blockIdx.x * 256 + threadIdx.x;
+  const float v3_ = *(const float *)(x0 + k2_ * 4);
+  const float v4_ = v3_ * v1_;
+  *(float *)(y0 + k2_ * 4) = v4_;
 }
 """
 
