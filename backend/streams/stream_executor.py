@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
 from types import TracebackType
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -175,7 +176,7 @@ class Ring:
 # ---------------------------------------------------------------------------------------------------- execution of passes
 
 LEFT: Final = -1
-"""In place of a sink: the states that tiles leave."""
+"""In place of a sink: the totals that tiles leave."""
 
 States: TypeAlias = Mapping[str, Any]
 """The states that tiles carry, by name."""
@@ -192,7 +193,7 @@ class SharedPass(Protocol):
 
     def take(self, sink: int, rows: Rows, arrays: Sequence[Any], value: int) -> None:
         """Take the rows of a sink, or the partial results of the subtree (first tile, tiles) of its result `value`; of sink
-        `LEFT` the states, in the order of their names, that the tiles `rows` leave."""
+        `LEFT` the totals, in the order of the states' names, that the tiles `rows` leave."""
         ...
 
 
@@ -275,8 +276,10 @@ class StreamRun:
     states: dict[str, Any] = field(default_factory=dict)
     """The state that the last tile left, by name."""
     carried: dict[str, TileState] = field(default_factory=dict)
+    totals: dict[str, list[Any]] = field(default_factory=dict)
+    """Of the blocks of each tile, by the state that they go to."""
     left: dict[int, Sequence[Any]] = field(default_factory=dict)
-    """The states that shares leave alone, by their first tiles."""
+    """The totals that shares leave alone, by their first tiles."""
     deliver: Callable[[int, Rows, Sequence[Any], int], None] | None = None
     """Sends home what it takes (`SharedPass.take`); None: this is home."""
     lock: Any = field(default_factory=threading.Lock)
@@ -316,8 +319,7 @@ class StreamRun:
             if share.device == self.device.id:
                 self.leave(share.first, share.stop)
         others.wait()
-        (tile, *_) = tiles_of(self.one, self.step.rows)
-        carried = sorted(tile_of(self.flow, self.one, demand(self.flow, self.one, tile), tile).states.items())
+        carried = self.all_states()
         pairs, backend = list[PairwiseFunction](), self.machine.backends[self.device.id]
         for _, state in carried:
             (phase,) = (phase for phase in self.one.phases if phase.id == state.phase)
@@ -329,14 +331,20 @@ class StreamRun:
         for share in shares:
             before[share.device] = {name: array for (name, _), array in zip(carried, total, strict=True)}
             if share is not shares[-1]:
-                total = [pair(one, other) for pair, one, other in zip(pairs, total, self.left[share.first], strict=True)]
+                left = self.left[share.first]
+                for at, (pair, totals) in enumerate(zip(pairs, left, strict=True)):
+                    total[at] = reduce(pair, (totals[block : block + 1] for block in range(len(totals))), total[at])
         return before
 
+    def all_states(self) -> list[tuple[str, TileState]]:
+        """Returns the states that the tiles of the pass carry, by name."""
+        (tile, *_) = tiles_of(self.one, self.step.rows)
+        return sorted(tile_of(self.flow, self.one, demand(self.flow, self.one, tile), tile).states.items())
+
     def leave(self, first: int, stop: int) -> None:
-        """Run the tiles [first, stop) for the states alone that they leave."""
+        """Run the tiles [first, stop) for the totals alone of their blocks."""
         self.run_tiles(first, stop, delivers=False)
-        arrays = [self.states[name] for name in sorted(self.states)]
-        self.states.clear()
+        arrays = [np.concatenate([beginning(state)[:0], *self.totals.pop(name, ())]) for name, state in self.all_states()]
         if self.deliver is None:
             self.left[first] = arrays
         else:
@@ -445,27 +453,30 @@ class StreamRun:
     def tile(
         self, number: int, tile: RowRange, needed: TileDemand, arrays: Mapping[str, Any], *, delivers: bool
     ) -> None:  # fmt: skip
-        key = key_of(self.flow, self.one, needed)
+        key = delivers, *key_of(self.flow, self.one, needed)
         if key not in self.plans:
             while len(self.plans) >= MOST_KINDS:
                 self.plans.pop(next(iter(self.plans)))
-            graph = tile_of(self.flow, self.one, needed, tile)
+            graph = tile_of(self.flow, self.one, needed, tile, delivers=delivers)
             plan = plan_one_device(graph.bound, self.device, detail=Detail.STEPS)
             self.plans[key] = graph, PreparedPlan(plan, graph.bound)
         graph, prepared = self.plans[key]
-        given = dict(arrays)
-        given |= {name: self.memory[value] for name, value in graph.operands.items()}
-        for name, (phase, axis) in graph.starts.items():
-            given[name] = np.array(needed.boxes[phase][axis][0], np.int64)
         wanted = {phase.name for phase in graph.bound.graph.phases if isinstance(phase, Input)}
+        given = {name: array for name, array in arrays.items() if name in wanted}
+        given |= {name: self.memory[value] for name, value in graph.operands.items() if name in wanted}
+        for name, (phase, axis) in graph.starts.items():
+            if name in wanted:
+                given[name] = np.array(needed.boxes[phase][axis][0], np.int64)
         for name, state in graph.states.items():
             if name in wanted:
                 given[name] = self.states.pop(name) if name in self.states else beginning(state)
         outputs = prepared.run(given).outputs
+        if not delivers:
+            for name in graph.states:
+                self.totals.setdefault(name, []).append(outputs[name].value)
+            return
         self.states |= {name: outputs[name].value for name in graph.states}
         self.carried |= graph.states
-        if not delivers:
-            return
         values = {value: outputs[name].value for name, value in graph.results.items()}
         for value, best in graph.bests.items():
             values[value] = values[value] + self.origin(value, needed), values[best]

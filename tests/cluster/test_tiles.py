@@ -127,13 +127,14 @@ def test_tables_by_key_that_are_exact_in_any_order_are_joined(text: str, folder:
 
 SCANS = (
     "z ← ⌈\\x\noutput z\n+/k=⌊\\9-k", "+/8|+\\k\nz ← +\\k×3\noutput z", "z ← ∨\\x>0.9999\noutput z\n+/z",
-    "z ← ⌊⍀(x+k) ⍪⍤0 ⊢ x\noutput z",
+    "z ← ⌊⍀(x+k) ⍪⍤0 ⊢ x\noutput z", "z ← +\\x-0.5\noutput z\n⌈/+\\x×k", "z ← +⍀(x+k) ⍪⍤0 ⊢ x\noutput z",
+    "z ← 1÷1+⌊+\\x×0.5\noutput z\n⌈/×\\1+k", "z ← +\\1e300×x-0.5\noutput z", "(+/+\\9↓x)+1×⌈/+\\k",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("text", SCANS)
-def test_scans_that_are_exact_in_any_order_take_two_rounds(text: str, folder: Path, clusters: dict[int, rho.Cluster]) -> None:
-    """What a device leaves is where the next begins; all but the last read their rows twice."""
+def test_scans_take_two_rounds(text: str, folder: Path, clusters: dict[int, rho.Cluster]) -> None:
+    """What devices leave is where the next begins; all but the last read their rows twice."""
     source = f"input x : f64[n] where n ≥ 8\ninput k : idx<9>[n]\n{text}"
     for count in (1, 2, 3):
         planned = dealt(source, folder, LIMIT, clusters[count])
@@ -144,6 +145,15 @@ def test_scans_that_are_exact_in_any_order_take_two_rounds(text: str, folder: Pa
         assert {name: counted["read_bytes"] for name, counted in ran.items()} == {
             str(one.device): sum(step.shares[at].reads for step in dealt_passes) for at, one in enumerate(dealt_passes[0].shares)
         }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["z ← +\\+\\k\noutput z", "z ← +\\k-⌊\\k\noutput z", "z ← ⌈\\x-+\\x\noutput z"])
+def test_a_scan_of_what_follows_a_scan_stays_on_one_device(text: str, folder: Path, clusters: dict[int, rho.Cluster]) -> None:
+    """What the second one leaves depends on where the first one begins."""
+    source = f"input x : f64[n] where n ≥ 8\ninput k : idx<9>[n]\n{text}"
+    planned = dealt(source, folder, LIMIT, clusters[2])
+    assert [step.undivided for step in passes_of(planned.plan)] == ["each tile continues from the one before"]
+    assert same_bits(results(planned), results(loaded(source, folder, LIMIT)))
 
 
 def test_a_program_of_python_runs_in_tiles(folder: Path, clusters: dict[int, rho.Cluster], tmp_path: Path) -> None:
@@ -180,7 +190,7 @@ def test_shares_are_printed_before_and_after_the_run(folder: Path, clusters: dic
 @pytest.mark.parametrize(
     ("text", "suffix", "why"),
     [
-        ("input x : f64[n]\n+/+\\x", "npy", "each tile continues from the one before"),
+        ("input x : f64[n] where n ≥ 1\n⌈/×\\x", "npy", "each tile continues from the one before"),
         ("input x : f64[n]\nz ← x×2\noutput z", "csv", "the rows of `z` are written in order"),
         ("input x : f64[n]\nz ← x[⍋x]\noutput z", "npy", "it reads a temporary file of home"),
     ],

@@ -39,7 +39,7 @@ from ...graph.phases import (
     is_unread,
 )
 from ..plan.plan import Access, Box, Device, ExecutionPlan, PlannedFile, PlannedStore, StreamStep, SubPlan, TileShare
-from ..program_facts.partitioning import shape_of
+from ..program_facts.partitioning import BLOCK, shape_of
 from ..program_facts.scratch_memory import rounded_to_alignment
 from ..single_device import Detail, PlannedUnit, plan_one_device
 from .known_rewrites import with_arm, with_joined_slices
@@ -652,9 +652,10 @@ def _dealt(
         need_of_tiles, reads = memory_of(request, flow, one, rows, device)
         tiled = replace(step, rows=rows, tiles=-(-one.size // rows), reads=reads)
         operands = {value for phase in one.phases for value in flow.whole_operands(phase)}
-        there = need_of_tiles + sum(rounded_to_alignment(_bytes_of(flow, value)) for value in operands)
+        left_alone = _totals_bytes(flow, one, tiled.tiles)
+        there = need_of_tiles + left_alone + sum(rounded_to_alignment(_bytes_of(flow, value)) for value in operands)
         shares = _shares(request, flow, one, tiled, there)
-        here = need_of_tiles + _delivered_bytes(request, flow, one, rows, shares)
+        here = need_of_tiles + left_alone + _delivered_bytes(request, flow, one, rows, shares)
         if len(shares) > 1 and here <= left:
             home = request.devices[0].device.id
             shares = tuple(replace(s, memory=here) if s.device == home else s for s in shares)
@@ -725,6 +726,14 @@ def _delivered_bytes(
         if sink.value is not None and is_delivered(sink, request.undivided):
             messages.append(rounded_to_alignment(_bytes_of(flow, sink.value, part_of(sink, (0, rows)))))
     return len(others) * max(messages, default=0) + parts * sum(messages[: len(joined)])
+
+
+def _totals_bytes(flow: PassPartitioning, one: TilePass, tiles: int) -> int:
+    """Returns the memory that the totals of the blocks of scans take in the first of two rounds."""
+    if not has_rounds(flow, one):
+        return 0
+    scans = [phase.results[0] for phase in one.phases if isinstance(phase, LibraryPhase) and is_carried(flow.cuts.get(phase.id))]
+    return sum((-(-one.size // BLOCK) + tiles) * _bytes_of(flow, scan, (0, 1)) for scan in scans)
 
 
 def is_delivered(sink: PassOutput, undivided: Collection[str]) -> bool:

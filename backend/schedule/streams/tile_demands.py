@@ -44,8 +44,9 @@ from ..program_facts.partitioning import (
 #
 # A scan by a function of the program has no neutral item: its first tile is scanned alone, others with the state before them.
 #
-# Note [Rounds].  Several devices share a pass with scans whose functions are exact in any order: in a first round each (but the
-# last) goes through its tiles for the states that they leave alone, in a second one it begins with all states before it, joined.
+# Note [Rounds].  Several devices share a pass with scans by functions that are exact in any order, or sums: in a first round each
+# (but the last) goes through its tiles for the totals of their blocks alone, in a second one it begins with all totals before it,
+# joined in their order, which is that of scans.  A scan of what follows another scan would take one more round: it has none.
 #
 # Note [Places].  An argument reduction (the position of the least or greatest item) combines the positions of tiles together with
 # the items there: of equal items the earlier wins.
@@ -96,11 +97,23 @@ def is_carried(cut: Cut | None) -> bool:
 
 def has_rounds(flow: PassPartitioning, one: TilePass) -> bool:
     """Returns whether states are carried, and only by scans that several devices may share.  See Note [Rounds]."""
-    carried = [phase for phase in one.phases if is_carried(flow.cuts.get(phase.id))]
-    scans = [phase for phase in carried if isinstance(phase, LibraryPhase) and phase.op == "scan"]
-    kinds = [flow.graph.types[phase.results[0]].element.kind for phase in scans]
-    is_exact = [elements.is_exact_in_any_order(function_of(phase), kind) for phase, kind in zip(scans, kinds, strict=True)]
-    return bool(scans) and len(scans) == len(carried) and all(is_exact)
+    after, scans = set[ValueId](), 0
+    for phase in one.phases:
+        is_after = not after.isdisjoint(flow.follows.get(phase.id, ()))
+        if is_carried(flow.cuts.get(phase.id)):
+            if is_after or not (isinstance(phase, LibraryPhase) and phase.op == "scan" and _has_totals(phase, flow.graph.types)):
+                return False
+            scans += 1
+        elif not is_after:
+            continue
+        after.update(traverse.results(phase))
+    return scans > 0
+
+
+def _has_totals(scan: LibraryPhase, types: Types) -> bool:
+    """Returns whether a scan goes on from the joined totals of the blocks before (products may have gone out of range there)."""
+    function = function_of(scan)
+    return function == "add" or elements.is_exact_in_any_order(function, types[scan.results[0]].element.kind)
 
 
 def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:

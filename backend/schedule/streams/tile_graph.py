@@ -16,9 +16,12 @@ from ....typechecker.elements import ArrayType, Element, Kind, neutral_element
 from ....typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
+from ...graph.passes.redundancy import drop_dead
 from ...graph.partial_graphs import box_view, rename_all_operands, restrict
 from ...graph.phases import (
     ARGUMENT_REDUCTIONS,
+    Affine,
+    AffineIndex,
     ApplyNode,
     Axis,
     AxisKind,
@@ -36,9 +39,13 @@ from ...graph.phases import (
     PhaseResult,
     Projection,
     Read,
+    ReadNode,
+    Reshaped,
     SizeNode,
+    Stage,
     Structured,
     SubGraph,
+    Term,
     ValueId,
 )
 from ...graph.registry import signature_of
@@ -120,9 +127,9 @@ def key_of(flow: PassPartitioning, one: TilePass, needed: TileDemand) -> tuple[o
     return extents, tuple(boxes), tuple(parts)
 
 
-def tile_of(flow: PassPartitioning, one: TilePass, needed: TileDemand, tile: Rows) -> Tile:
-    """Returns the graph of a tile with these demands."""
-    return _TileGraphBuilder(flow, one, needed, tile).made()
+def tile_of(flow: PassPartitioning, one: TilePass, needed: TileDemand, tile: Rows, *, delivers: bool = True) -> Tile:
+    """Returns the graph of a tile with these demands, or (not `delivers`) of the totals alone that its scans leave."""
+    return _TileGraphBuilder(flow, one, needed, tile, delivers).made()
 
 
 @dataclass(slots=True)
@@ -131,11 +138,14 @@ class _TileGraphBuilder:
     one: TilePass
     needed: TileDemand
     at: Rows
+    delivers: bool
     types: dict[ValueId, ArrayType] = field(default_factory=dict)
     phases: list[Phase] = field(default_factory=list)
     inputs: list[Phase] = field(default_factory=list)
     tile: Tile = field(default_factory=Tile)
     whole: dict[ValueId, ValueId] = field(default_factory=dict)
+    absent: set[ValueId] = field(default_factory=set)
+    """Results that the tile does not compute, nor what follows them."""
     fresh: int = 0
 
     def made(self) -> Tile:
@@ -147,15 +157,18 @@ class _TileGraphBuilder:
             if isinstance(phase, Input):
                 if phase.result in self.needed.rows:
                     self.inputs.append(phase)
+            elif not self.absent.isdisjoint(self.flow.follows.get(phase.id, ())):
+                self.absent.update(traverse.results(phase))
             elif phase.id in self.needed.boxes:
                 self.phase(phase, self.needed.boxes[phase.id])
-        for value in self.leaving():
+        for value in self.leaving() if self.delivers else ():
             name = f"result {value}"
             self.tile.results[name] = value
             self.out(name, value)
         for name, state in self.tile.states.items():
             self.out(name, state.made)
-        self.tile.bound = BoundGraph(Graph((*self.inputs, *self.phases), self.types, graph.names, (), (), ()), {})
+        made = Graph((*self.inputs, *self.phases), self.types, graph.names, (), (), ())
+        self.tile.bound = BoundGraph(made if self.delivers else drop_dead(made), {})
         return self.tile
 
     def out(self, name: str, value: ValueId) -> None:
@@ -326,6 +339,11 @@ class _TileGraphBuilder:
         cell = types[result].shape[1:]
         before = BLOCK if is_ordered_scan(phase, types) else 1
         name, one = f"state {phase.id}", ArrayType(element, (number(1), *cell))
+        if not self.delivers:
+            total = self.totals(phase, args[0], rows, nothing)
+            self.tile.states[name] = TileState(phase.id, total, one, nothing)
+            self.absent.add(result)
+            return
         parts = [self.given(name, one, phase)]
         if before > 1:
             parts.append(self.filled(ArrayType(element, (number(before - 1), *cell)), nothing, phase))
@@ -334,6 +352,26 @@ class _TileGraphBuilder:
         self.library(replace(phase, args=(line,), results=(scanned,)))
         self.part(scanned, before, self.types[result], phase, result)
         self.tile.states[name] = TileState(phase.id, self.part(scanned, before + rows, one, phase), one, nothing)
+
+    def totals(self, scan: LibraryPhase, items: ValueId, rows: int, nothing: int | float) -> ValueId:
+        """Add the totals of the blocks of a scan's items, each alone; see `tile_demands`, Note [Rounds]."""
+        blocks, type = -(-rows // BLOCK), self.types[items]
+        if missing := blocks * BLOCK - rows:
+            items = self.join(items, self.filled(self.rows(type, missing), nothing, scan), phase=scan)
+        sizes, element = (number(blocks), number(BLOCK), *type.shape[1:]), self.flow.graph.types[scan.results[0]].element
+        lines = self.copied(items, Reshaped(sizes, self.types[items].shape), ArrayType(type.element, sizes), scan)
+        scanned = self.value(ArrayType(element, sizes))
+        self.library(replace(scan, args=(lines,), results=(scanned,), attributes={**scan.attributes, "axis": 1}))
+        places = [AffineIndex((Term(axis, 1),), number(0)) for axis in range(len(sizes) - 1)]
+        places.insert(1, AffineIndex((), number(BLOCK - 1)))
+        return self.copied(scanned, Affine(tuple(places), sizes), ArrayType(element, (sizes[0], *sizes[2:])), scan)
+
+    def copied(self, value: ValueId, stage: Stage, type: ArrayType, phase: Phase) -> ValueId:
+        """Add a phase that reads a value at the places of a projection."""
+        result, axes = self.value(type), tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
+        reads, body = (Read(value, Projection((stage,))),), (ReadNode(0, type.element.kind),)
+        self.phases.append(Structured(PhaseId(self.new()), phase.span, axes, reads, body, (PhaseResult(result, 0, None),)))
+        return result
 
     def state(
         self, phase: LibraryPhase, keys: ValueId, items: ValueId, type: ArrayType, nothing: int | float, *, occupied: bool = False
