@@ -16,8 +16,8 @@ from ....typechecker.elements import ArrayType, Element, Kind, neutral_element
 from ....typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, number, variable
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.passes.redundancy import drop_dead
 from ...graph.partial_graphs import box_view, rename_all_operands, restrict
+from ...graph.passes.redundancy import drop_dead
 from ...graph.phases import (
     ARGUMENT_REDUCTIONS,
     Affine,
