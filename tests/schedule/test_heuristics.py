@@ -6,8 +6,8 @@ from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.head_tail_bounds import Costs
 from rho.backend.schedule.problem import DeviceGroup, PhaseIndex, PhaseTask, PlaceDirective, Problem, SourceLine
 from rho.backend.schedule.search.list_scheduling import baselines, heft, optimistic_costs, peft
-from rho.backend.schedule.search.local_search import anneal
 from rho.backend.schedule.search.mode_enumeration import candidate_modes
+from rho.backend.schedule.search.primal_heuristics import anneal
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 
 from .examples import PEFT, TOPCUOGLU

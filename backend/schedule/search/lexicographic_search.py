@@ -31,9 +31,16 @@ from ..problem import (
 from ..timeline.objective_values import exact_objective_value, objective_values
 from ..timeline.serial_sgs import FOREVER, decisions_of
 from .instance_transformations import unrolled
-from .local_search import ROW_TEMPERATURES, SearchObjective
 from .portfolio import Z3, bound_is_confirmed, plan_problem, search_context, solver_allowed
-from .primal_heuristics import ANNEALING, FULL_MOVES_PHASES, anneal_from, fewer_syncs, row_moves
+from .primal_heuristics import (
+    ANNEALING,
+    FULL_MOVES_PHASES,
+    ROW_TEMPERATURES,
+    SearchObjective,
+    anneal_from,
+    fewer_syncs,
+    row_moves,
+)
 from .strategy import DEFAULT, MOST_EXACT, Budget, SearchContext, Strategy, run_strategies
 
 # ---------------------------------------------------------------------------------------------------- strategies
