@@ -399,7 +399,7 @@ _RUNNING: dict[str, Page] = {
     ),
     Code.E610: Page(
         "Functions are expanded at every call. A chain of functions that each call the one before twice doubles at every "
-        "step and soon reaches the limit of a million operations. Give the middle functions signatures, or use a loop `⍣`.",
+        "step and soon reaches the limit of 60,000 operations. Call it once in a loop, `f⍣2 ⊢ x`, or on cells, `f⍤1 ⊢ x`.",
         "g0 ← {⍵+1}\n" + "\n".join(f"g{i} ← {{g{i - 1} g{i - 1} ⍵}}" for i in range(1, 25)) + "\ng24 0",
         "{⍵+1}⍣1000 ⊢ 0",
     ),

@@ -72,9 +72,11 @@ def _applied(ctx: Context, function: FunctionValue, left: Value | None, right: V
                 with _origin(ctx, function.origin):
                     return primitive(ctx, function, left, right, span)
             case DfnFunction():
-                return functions.call(ctx, function, left, right, span)
+                with ctx.expanding(span):
+                    return functions.call(ctx, function, left, right, span)
             case SignedFunction():
-                return calls.call(ctx, function, left, right, span)
+                with ctx.expanding(span):
+                    return calls.call(ctx, function, left, right, span)
             case ForkFunction():
                 return _fork(ctx, function, left, right, span)
             case AtopFunction():

@@ -464,7 +464,8 @@ class Context:
 
     `printed_at`: the value of `nodes` when a value was last printed; nothing was elaborated since while they are equal.
     `mentions`: the spans where the program writes a value as an argument, each with the span of the function. `check_cache`:
-    outcomes of this version and, if `incremental`, of earlier ones."""
+    outcomes of this version and, if `incremental`, of earlier ones.  `expansions`: the nodes that each call expanded
+    to."""
 
     builder: Builder
     load: Load
@@ -485,6 +486,7 @@ class Context:
     loading: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     mentions: dict[ValueId, list[tuple[Span, Span]]] = field(default_factory=dict)
+    expansions: dict[Span, int] = field(default_factory=dict)
 
     @contextmanager
     def speculate(self, names: NamingMode) -> Iterator[None]:
@@ -512,11 +514,27 @@ class Context:
                         Code.E610,
                         f"this program expands to more than {most} operations",
                         span,
-                        notes=("every call is expanded: in a chain of functions that call the one before twice, each doubles",
-                               "functions with a signature count a quarter"),
+                        notes=("every call is expanded; a loop expands its function once, `f⍣2 ⊢ x`, and so does a function on "
+                               "cells, `f⍤1 ⊢ x`", "calls of functions with a signature count a quarter"),
                     )
                 ]
             )
+
+    @contextmanager
+    def expanding(self, call: Span) -> Iterator[None]:
+        """The scope of a call whose nodes are counted."""
+        before = self.nodes - self.expansions.get(call, 0)
+        try:
+            yield
+        finally:
+            self.expansions[call] = self.nodes - before
+
+    def repeated_calls(self) -> list[tuple[str, list[Span]]]:
+        """The functions that are called more than once in the text, those first whose calls expanded to most, with the calls."""
+        calls: dict[str, list[Span]] = {}
+        for span in sorted(self.expansions, key=self.expansions.__getitem__, reverse=True):
+            calls.setdefault(self.builder.source_names.text(span), []).append(span)
+        return [(name, spans) for name, spans in calls.items() if len(spans) > 1 and name[:1].isalpha()]
 
     @contextmanager
     def nested_call(self, span: Span) -> Iterator[None]:

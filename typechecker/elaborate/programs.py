@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ...lang.bind.directives import check_directives
 from ...lang.bind.names import LIBRARY_PREFIX
-from ...lang.diagnostics.model import Code, Diagnostic, Severity
+from ...lang.diagnostics.model import Code, Diagnostic, Label, Severity
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax import parser
 from ...lang.syntax.source import Source, Span, ensure_recursion_headroom
@@ -74,7 +74,7 @@ def elaborate(
         last = _elaborate_statements(run, parsed, frame, main=True)
     except BudgetExceeded as budget:
         for diagnostic in budget.diagnostics:
-            ctx.builder.report(diagnostic)
+            ctx.builder.report(_with_repeated_calls(ctx, diagnostic))
     declarations.check_sizes(run, frame)
     contracts = declarations.input_contracts(run, frame)
     block = ctx.builder.close_block(())
@@ -193,6 +193,18 @@ def _as_strict(diagnostic: Diagnostic) -> Diagnostic:
         return diagnostic
     notes = tuple([note for note in diagnostic.notes if note != CHECKED_AT_LOAD])
     return replace(diagnostic, code=diagnostic.origin or code, severity=Severity.ERROR, notes=notes)
+
+
+def _with_repeated_calls(ctx: Context, diagnostic: Diagnostic) -> Diagnostic:
+    """E610 at the calls that expanded to most, of the function that is called again and again."""
+    repeated = ctx.repeated_calls()
+    if not repeated:
+        return diagnostic
+    (span, *others), chain = repeated[0][1], [f"`{name}` at {len(calls)} places" for name, calls in repeated[:3]]
+    labels = [Label(other, f"{100 * ctx.expansions[other] // ctx.nodes} % of them") for other in others[:2]]
+    label, more = f"{100 * ctx.expansions[span] // ctx.nodes} % of the operations", ", …" if len(repeated) > 3 else ""
+    notes = (f"the program calls {', '.join(chain)}{more}: calls in calls multiply", *diagnostic.notes)
+    return replace(diagnostic, span=span, label=label, labels=tuple(labels), notes=notes)
 
 
 def _elaborate_statements(run: declarations.Elaboration, parsed: parser.Parsed, frame: Frame, *, main: bool) -> Value | None:
