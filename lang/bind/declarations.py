@@ -441,8 +441,8 @@ def _directives(context: BindContext, block: Node) -> tuple[program.Directive, .
 
 
 _AFTER_PATH = (
-    'these clauses may follow the path: `as "%d.%m.%Y"`, `as present`, `missing 0`, `sep ";"`, '
-    '`decimal ","`, `group "."`, `where n ≥ 1`'
+    'a column is named in the path, `"x.csv:day"`; these clauses may follow it: `as "%d.%m.%Y"`, `as present`, `missing 0`, '
+    '`sep ";"`, `decimal ","`, `group "."`, `where n ≥ 1`'
 )
 
 
@@ -456,7 +456,7 @@ def _unreadable_declaration(context: BindContext, text: str, error: ParseError) 
         end += 1
     end = max(end, min(start + 1, len(text)))
     expected = _EXPECTED.get(error.expr.name, "a declaration") if error.expr is not None else "a declaration"
-    if text[start : start + 1] in ("'", '"') and text.startswith("input"):
+    if text[start : start + 1] in ("'", '"') and text.startswith("input") and "←" not in text[:start]:
         expected = "`←`"
     has_path = text.startswith("input") and expected == _EXPECTED["_end"] and '"' in text[:start]
     instead = f", not `{text[start:end]}`" if start < len(text) else ""
@@ -466,6 +466,8 @@ def _unreadable_declaration(context: BindContext, text: str, error: ParseError) 
 
 def _example(text: str) -> tuple[str, ...]:
     keyword = keyword_of(text)
+    if keyword == "input" and "(" in text.partition(":")[0]:
+        return ('an input is one array: each column has a line, `input day : date[n] ← "x.csv:day"`',)
     form = {
         "use": '`use stats` or `use "./geometry.rho"`', "input": '`input x : f64[n 3] ← "x.npy"`',
         "param": "`param k ← 3 where k ≥ 1`", "output": '`output labels`, `output labels ← e` or `output day ← e as "%d.%m.%Y"`',

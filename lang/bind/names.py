@@ -308,7 +308,8 @@ def _member(context: BindContext, tokens: Tokens, index: int) -> BindItem:
     suggestion = nearest(member.text, [name for name, name_class in exported.items() if name_class in classes])
     message = f"module `{module.text}` has no `{member.text}`"
     if suggestion is None:
-        raise context.error(Code.E001, message, context.span_of(member))
+        listed = (f"it has {', '.join(sorted(exported))}",) if 0 < len(exported) <= _MOST_LISTED else ()
+        raise context.error(Code.E001, message, context.span_of(member), notes=listed)
     message += f"; did you mean `{module.text}.{suggestion}`?"
     if len(classes) > 1 and not _stands_alone(tokens, index, exported[suggestion]):
         note = f"`{module.text}.{suggestion}` is {_CLASS_NAMES[exported[suggestion]]}"
@@ -316,6 +317,8 @@ def _member(context: BindContext, tokens: Tokens, index: int) -> BindItem:
     fixes = replacement(f"write `{suggestion}`", context.span_of(member), suggestion)
     raise context.error(Code.E001, message, context.span_of(member), fixes=fixes)
 
+
+_MOST_LISTED = 20
 
 _DYALOG_NAMES = {
     "⎕UCS": "`i64 text` gives the code points of text, `char codes` the text",

@@ -2,8 +2,9 @@
 
 `explain_errors`: where foreign syntax causes an error, the message and the fix of its pattern replace those of the error.
 `lint_foreign_syntax`: where it is valid Rho of another meaning (`2^3` is an error, `a*b` is a power), it gets a note N001, which
-every command but `rho run` shows.  Only statements in ASCII (and `←`) get notes: an author who types glyphs knows Rho.  The
-program must be accepted with the fix of a note, and that fix must get no note; otherwise another language was not meant.
+every command but `rho run` shows.  Only statements in ASCII (and `←`) get notes, but those of rows that begin with `⎕`: an author
+who types glyphs knows Rho.  The program must be accepted with the fix of a note, and that fix must get no note; otherwise another
+language was not meant.
 """
 
 from __future__ import annotations
@@ -138,12 +139,12 @@ def _notes(source: Source, errors: Sequence[Diagnostic]) -> list[Diagnostic]:
     """The notes of a text, sorted, before their fixes are checked."""
     wrong = [error.span for error in errors if error.span.file == source.name]
     hints: list[Diagnostic] = []
-    for base, statement in _in_ascii(source.text):
+    for base, statement in _statements(source.text):
         if any(span.start <= base + len(statement) and base <= span.end for span in wrong):
             continue
-        spans: list[tuple[int, int]] = []
+        spans, is_ascii = list[tuple[int, int]](), _is_ascii(statement)
         for row, pattern in rows(legal=True):
-            for match in pattern.finditer(statement):
+            for match in pattern.finditer(statement) if is_ascii or row.pattern.startswith("⎕") else ():
                 start, end = match.span("all" if "all" in match.re.groupindex else 0)
                 if not any(first < end and start < last for first, last in spans):
                     spans.append((start, end))
@@ -160,15 +161,15 @@ def _is_ascii(text: str) -> bool:
     return text.replace("←", "").replace("⎕", "").isascii()
 
 
-def _in_ascii(text: str) -> Iterable[tuple[int, str]]:
-    """The masked statements without glyphs other than `←` and `⎕`, that have an operator of some pattern, with their offsets."""
+def _statements(text: str) -> Iterable[tuple[int, str]]:
+    """The masked statements that have `⎕` or, without glyphs, an operator of some pattern, with their offsets."""
     start = 0
     for line in text.split("\n"):
         code = line.partition("⍝")[0]
-        if _ASCII_OPERATORS.search(code) and ("⋄" in code or _is_ascii(code)):
+        if _ASCII_OPERATORS.search(code) and ("⋄" in code or "⎕" in code or _is_ascii(code)):
             position = start
             for statement in mask_quotes(line).split("⋄"):
-                if len(statement) <= _CONTEXT_CHARACTERS and _is_ascii(statement):
+                if len(statement) <= _CONTEXT_CHARACTERS and ("⎕" in statement or _is_ascii(statement)):
                     yield position, statement
                 position += len(statement) + 1
         start += len(line) + 1

@@ -398,6 +398,8 @@ PATTERNS: tuple[Pattern, ...] = (
             "`*` is power, and a function takes all that is right of it", "({a}{s}×{s}{b}){f}{c}", (), legal=True),
     Pattern(r"⎕(?:date|time)[ \t]+(?P<all>\d{4}-\d{2}-\d{2})(?![\w.-])", "a date is written in quotes: `-` subtracts", "'{all}'",
             (), legal=True),
+    Pattern(r"(?<![\w.-])(?P<all>\d{4}-\d{2}-\d{2})(?![\w.-])", "a date is written in quotes: `-` subtracts", "⎕date '{all}'",
+            (Code.E300,)),
     Pattern(r"(?:^|(?<=[⋄(\[=←]))(?P<s>[ \t]*)(?P<all>-(?P<x>\d[\d.]*))(?![\w.]|[ \t]+[\d¯])",
             "`-` is a function, which negates all that is right of it; `¯` is the sign of a number", "¯{x}", (), legal=True),
     Pattern(r"(?<![\w.¯])(?P<a>\d[\d.]*)[eE]-(?P<b>\d+)", "`¯` is the sign of a number, of its exponent too", "{a}e¯{b}",

@@ -270,11 +270,11 @@ def _uses_arguments(text: str) -> bool:
 
 
 def _other(value: Value) -> str:
-    """A value of the same rank and kind: 0, NaN or a blank, or an array without elements."""
+    """A value of the same rank and type: 0, NaN, `⎕nat` or a blank, or an array without elements."""
     if isinstance(value, TupleOperand):
         return "(" + " ⋄ ".join(map(_other, value.items)) + ")"
     kind, rank = value.type.element.kind, value.type.rank
-    item = "' '" if kind is Kind.CHAR else "⎕nan" if kind.is_float and not rank else "0"
+    item = "' '" if kind is Kind.CHAR else "⎕nan" if kind.is_float and not rank else "⎕nat" if value.type.element.unit else "0"
     return f"{' '.join(['0'] * rank)}⍴{item}" if rank else item
 
 

@@ -100,7 +100,7 @@ def strand(ctx: Context, node: expressions.Strand, frame: Frame) -> Operand:
                 Code.E111,
                 "a strand joins scalars, but this item is " + what,
                 part.span,
-                notes=("use [a ⋄ b] to stack arrays of one shape, or (a ⋄ b) for a tuple", *_texts(items)),
+                notes=("use [a ⋄ b] to stack arrays of one shape, or (a ⋄ b) for a tuple", *_texts(items), *_arguments(items)),
             )
         scalars.append(item)
         if item.constant is None:
@@ -112,6 +112,11 @@ def _texts(items: Sequence[Value]) -> tuple[str, ...]:
     """The note on how to stack texts of unequal lengths."""
     texts = all(isinstance(x, Operand) and x.type.element.kind is Kind.CHAR for x in items)
     return ("`↑'ab' 'cde'` pads texts to the rows of a matrix",) if texts else ()
+
+
+def _arguments(items: Sequence[Value]) -> tuple[str, ...]:
+    """The note on how a function is given two arguments."""
+    return ("a function of two arguments stands between them: `x f y`",) if len(items) == 2 else ()
 
 
 def evaluate(ctx: Context, nodes: Sequence[expressions.Expression], frame: Frame) -> list[Value]:

@@ -437,7 +437,8 @@ def _count_of_bins(ctx: Context, left: Value, span: Span) -> Size | None:
     if x.poisoned:
         return None
     if not is_one_item(x):
-        ctx.error(Code.E131, "the number of bins of `⌸` is one integer", span, label=show_type(x.type))
+        form = ("keys and values go right: `k +⌸ (keys ⋄ values)` has k bins",)
+        ctx.error(Code.E131, "the number of bins of `⌸` is one integer", span, label=show_type(x.type), notes=form)
         return None
     sizes = size_arguments(ctx.builder, x, span, "the number of bins of `⌸`")
     return None if sizes is None else sizes[0]

@@ -16,7 +16,7 @@ from ...lang.syntax.source import Span
 from .. import elements
 from ..core.operations import CoreFold, FoldScan, Reduce, Reverse, Scalar, Scan, SlidingWindows
 from ..diagnostics import show_type
-from ..elements import ArrayType, Element, Kind, fits, integer_range, limits, plain, ranged
+from ..elements import ArrayType, Element, Kind, Unit, fits, integer_range, limits, plain, ranged
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules import dates
 from ..rules.argument_checks import is_boolean, item_of
@@ -133,12 +133,13 @@ def require_items(ctx: Context, what: str, length: Size, span: Span, cures: tupl
     )
 
 
-def _start_values(glyph: str, x: Operand, axis: int) -> tuple[str, ...]:
+def _start_values(glyph: str, x: Operand, unit: Unit | None, axis: int) -> tuple[str, ...]:
     """`⌈/¯∞,x` and `⌈/m ¿ (x ⋄ ¯∞)`; empty where there is no such form.  ∞ would make integers floats."""
     kind, last = x.type.element.kind, axis == x.type.rank - 1
     if glyph not in _STARTS or not (kind.is_float or kind.is_integer) or not (last or axis == 0):
         return ()
-    start, integer = (_STARTS[glyph], "") if kind.is_float else ("k", " with an integer k")
+    which = " with an integer k" if unit is None else f" with `k : {unit.value}`"
+    start, integer = (_STARTS[glyph], "") if kind.is_float else ("k", which)
     reduce, join = ("/", ",") if last else ("⌿", "⍪")
     return f"`{glyph}{reduce}{start}{join}x`{integer}", f"`{glyph}{reduce}m ¿ (x ⋄ {start})`"
 
@@ -353,7 +354,7 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
 def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Span) -> Operand:
     length = x.type.shape[axis]
     if identity_of(fold.glyph) is None and not require_items(
-        ctx, f"`{fold.glyph}/`", length, span, _start_values(fold.glyph, x, axis)
+        ctx, f"`{fold.glyph}/`", length, span, _start_values(fold.glyph, x, ctx.builder.types[x.value].element.unit, axis)
     ):
         return ctx.builder.poison(span)
     element = fold.element

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ...lang.diagnostics.model import Code
+from ...lang.diagnostics.model import Code, Edit, Fix
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ...lang.tree.program import MISSING_POINT
@@ -290,7 +290,23 @@ def _refused(b: Builder, x: Operand | None, y: Operand, span: Span) -> Operand:
     operands = [value for value in (x, y) if value is not None]
     shown = " and ".join(show_type(replace(value.type, shape=())) for value in operands)
     labels = tuple(label(b, value) for value in operands)
-    return b.error(Code.E300, f"`{b.glyph}` has no meaning for {shown}", span, labels=labels, notes=_cures(b.glyph, operands))
+    fixes = _conversions(b, operands, [one.span for one in labels])
+    return b.error(
+        Code.E300, f"`{b.glyph}` has no meaning for {shown}", span, labels=labels, notes=_cures(b.glyph, operands), fixes=fixes
+    )
+
+
+def _conversions(b: Builder, operands: list[Operand], spans: list[Span]) -> tuple[Fix, ...]:
+    """The fix that converts a constant on the right: text to a point, an integer to a difference."""
+    if len(operands) < 2 or operands[0].type.element.unit is None or operands[1].constant is None or has_unit(operands[1]):
+        return ()
+    unit, kind = operands[0].type.element.unit, operands[1].type.element.kind
+    if unit.is_point and kind.is_integer and b.glyph in "+-":
+        unit = _DIFFERENCE[unit]
+    if unit is Unit.MISSING or not (kind is Kind.CHAR if unit.is_point else kind is Kind.I64):
+        return ()
+    written = f"⎕{unit.value} {b.text(spans[1])}"
+    return (Fix(f"write `{written}`", (Edit(spans[1], written),)),)
 
 
 def _cures(glyph: str, operands: list[Operand]) -> tuple[str, ...]:
@@ -303,6 +319,12 @@ def _cures(glyph: str, operands: list[Operand]) -> tuple[str, ...]:
     if None in units and known is not None and glyph in "+-" and len(units) == 2:
         difference = _DIFFERENCE.get(known, known).value
         return (f"add or subtract `⎕{difference} n`", number)
+    if None in units and known in (Unit.DATE, Unit.TIME) and glyph in _COMPARING:
+        point = "2024-02-29" if known is Unit.DATE else "2024-02-29T12:30"
+        parts = "; `use dates` has `dates.year x` and `dates.month x`" if known is Unit.DATE else ""
+        return (f"compare it with one of its kind, `⎕{known.value} '{point}'`{parts}",)
+    if None in units and known in (Unit.DAYS, Unit.DURATION) and glyph in _COMPARING:
+        return (f"compare it with one of its kind, `⎕{known.value} n`",)
     if {Unit.DATE, Unit.TIME} <= set(units) or {Unit.DAYS, Unit.DURATION} <= set(units):
         return ("convert one side: `⎕time d` is the start of a day, `⎕date t` the day of a time",)
     if {Unit.TIME, Unit.DAYS} <= set(units):

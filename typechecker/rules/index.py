@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from ...lang.diagnostics.model import Code, Diagnostic, Label, Severity, Verdict
 from ...lang.syntax.source import Span
 from ..core.builder import Builder
-from ..core.operations import Gather, Indexing, Payload, Reshape, Scalar, ValueId, Where
+from ..core.operations import Gather, Indexing, Payload, Reshape, Scalar, Slice, ValueId, Where
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, integer_range, size_range, strong, surely_unwrapped
 from ..proof.obligations import Obligation, Relation, SizeFact
@@ -67,7 +67,7 @@ def _must_check(b: Builder, index: Operand, position: Operand, size: Size, span:
             return _out_of_range(b, index, bad, size, span)
         if None not in verdicts:
             return False
-        worst = statics[verdicts.index(None)]
+        worst = max((s for s, verdict in zip(statics, verdicts, strict=True) if verdict is None), key=lambda s: s.constant or 0)
         return _warn(b, index, f"index {_shown(b, worst)} may be out of range: this axis has {size} cells", span,
                      _in_range_if(b, worst, size), size)  # fmt: skip
     if is_inside(b, position, size):
@@ -211,9 +211,18 @@ def _warn(b: Builder, index: Operand, message: str, span: Span, hint: str, size:
         return True
     b.report(Diagnostic(
         Code.W310, message, span, Severity.WARNING, labels=(label(b, index), *_run_time(b, size)), verdict=Verdict.UNKNOWN,
-        notes=("every index is checked when the program runs", *([hint] if hint else [])),
+        notes=("every index is checked when the program runs", *_filled(b, index), *([hint] if hint else [])),
     ))  # fmt: skip
     return True
+
+
+def _filled(b: Builder, index: Operand) -> tuple[str, ...]:
+    """The note on positions that a take fills up."""
+    op = b.definitions.get(index.value)
+    if not isinstance(op, Slice) or op.starts != (ZERO,) or b.at_most(index.type.shape[0], b.types[op.arg].shape[0]):
+        return ()
+    count = index.type.shape[0]
+    return (f"where there are fewer, `↑` fills with position 0: `({count}⌊≢x)↑⍒x` is as many as there are",)
 
 
 def _in_range_if(b: Builder, index: Size, size: Size) -> str:
@@ -233,10 +242,10 @@ def _run_time(b: Builder, size: Size) -> list[Label]:
 
 def _stated(needed: Size, size: Size) -> str:
     """The text of the fact that would put the index in range."""
-    if size.is_runtime():
-        return f"it is in range if {needed} ≤ {size}"
-    stated = f"where {needed} ≤ {size}"
-    return f"it is in range if {needed} ≤ {size}: state it where the sizes come from, `{stated}`"
+    if needed == maximum(ZERO, size - 1) + 1:
+        needed = ONE
+    fact = f"{needed} ≤ {size}" if needed.constant is None else f"{size} ≥ {needed}"
+    return f"it is in range if {fact}" if size.is_runtime() else f"state it where the sizes come from: `where {fact}`"
 
 
 def _declared(b: Builder, index: Operand, size: Size) -> str:

@@ -65,7 +65,10 @@ def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, n
     """Bind the sizes, shapes and elements of a parameter to those of the argument; False after an error."""
     if isinstance(node, TupleTypeExpression):
         if not isinstance(value, TupleOperand) or len(value.items) != len(node.items):
-            ctx.error(Code.E305, f"`{name}` takes a tuple of {len(node.items)} items here", span)
+            count = len(node.items)
+            shown = f"`({' ⋄ '.join('abcdefgh'[:count])})`"
+            notes = (f"write {shown}, not a vector of them",)
+            ctx.error(Code.E305, f"`{name}` takes a tuple of {count} items here", span, notes=notes)
             return False
         given_first = sorted(zip(node.items, value.items, strict=True), key=lambda pair: not is_given(pair[0]))
         return all(bind(ctx, part, item, bindings, name, span) for part, item in given_first)
