@@ -92,7 +92,7 @@ from ..devices.cost_functions import Duplex, Ticks
 PhaseIndex = NewType("PhaseIndex", int)
 """Position in `Problem.phases`."""
 DeviceIndex = NewType("DeviceIndex", int)
-"""Position among all instances of all device groups, in order."""
+"""Position in the sequence of all instances of all device groups."""
 
 SCHEMA: Final = "instance/1"
 
@@ -128,8 +128,8 @@ class DeviceGroup:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Between any instance of group (or instance name) `source` and any other of `target`, both ways but for SIMPLEX; a
-    link stated for the other direction goes before.  `group`: see Note [Channels]."""
+    """A link between any instance of `source` and any other of `target` (groups or instance names), in both directions unless
+    SIMPLEX; where a link is stated for the opposite direction, that one is used there.  `group`: see Note [Channels]."""
 
     id: str
     source: str
@@ -187,7 +187,7 @@ class PhaseTask:
 
     @property
     def is_gathered(self) -> bool:
-        """Is the output put together at home by a phase that runs on several devices?"""
+        """Does a phase that runs on several devices assemble its output at home?"""
         return self.combine is not None or (self.distributed is not None and self.distributed.gathers)
 
     @property
@@ -290,7 +290,7 @@ class NoSplit:
 
 @dataclass(frozen=True, slots=True)
 class Replicate:
-    """The output is wanted on every device that is used."""
+    """The output must be on every device that runs a shard."""
 
     line: SourceLine
     phase: PhaseIndex
@@ -298,7 +298,7 @@ class Replicate:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """The output stays on (or is brought to) that device until the end."""
+    """The output must stay on (or be brought to) that device until the end."""
 
     line: SourceLine
     phase: PhaseIndex
@@ -377,7 +377,7 @@ class Problem:
     """Executions that the phases belong to: `batches` once they are unrolled (`instance_transformations.unrolled`), else 1."""
     selects: tuple[Select, ...] = ()
     axes: AxisSpace | None = None
-    """None: no phase has another axis."""
+    """The other axes of the phases; None if each phase has one axis."""
     chosen: tuple[int, ...] = ()
     """The axis of each phase, by its index in `axes`."""
 
@@ -432,7 +432,7 @@ class DirectiveConstraints:
     `devices`: allowed devices of a phase, None: all with ticks for it.  `fixed_modes`, `undivided`: from `split`, `nosplit`.
     `start_after`, `issue_after`: phases that complete, or are issued, before it.  `memory_limits`: bytes by device.
     `required_copies`: devices that must have all of the phase's output at the end (`replicated`: every device that is used).
-    `is_consistent` False: some contradiction was noticed."""
+    `is_consistent` is False if directives contradict each other."""
 
     devices: list[frozenset[int] | None]
     fixed_modes: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
@@ -448,8 +448,8 @@ class DirectiveConstraints:
 
 
 def devices_named(problem: Problem, name: str) -> frozenset[int]:
-    """Every device that is the instance `name`, or of the group or class of that name; `gpu` is also a class `gpu/gpu1`, one of
-    several that differ."""
+    """Every device that is the instance `name`, or of the group or class of that name.  `gpu` also stands for unlike classes such
+    as `gpu/gpu0` and `gpu/gpu1`."""
     devices: list[int] = []
     first = 0
     for group in problem.devices:
@@ -485,7 +485,7 @@ def directive_constraints(problem: Problem) -> DirectiveConstraints:
             result.devices[index] = frozenset((home,))
         elif phase.rows and not any(table.at(phase.rows) for table in phase.ticks.values()):
             able = sum(group.count for group in problem.devices if group.kind in phase.ticks)
-            if able == 1:  # ready from the start, such as an input in a store: parts of it are ready no sooner
+            if able == 1:  # ready from the start, such as an input in a store; a part of it is ready no sooner
                 result.undivided.add(index)
         if phase.effect:
             if last_effect is not None:
@@ -540,7 +540,7 @@ def _restrict(result: DirectiveConstraints, phase: int, allowed: frozenset[int])
 def _fix_split(
     problem: Problem, result: DirectiveConstraints, phase: int, parts: tuple[int, ...], names: tuple[str, ...]
 ) -> None:
-    names_of_devices = problem.device_names()  # each name is of one instance, though a class may be called so too
+    names_of_devices = problem.device_names()  # each name denotes one instance, even where a class has the same name
     devices = [names_of_devices.index(name) for name in names if name in names_of_devices]
     if not devices or len(set(devices)) != len(devices) or (parts and len(parts) != len(devices)):
         result.is_consistent = False
@@ -640,7 +640,7 @@ ScheduledStep: TypeAlias = Shard | ScheduledCombine | Transfer
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """All steps with their ticks.  Shards of a phase are in order of rows; lists are sorted by (start, phase, device).
-    `decisions`: those that the schedule was decoded from, if any; not compared."""
+    `decisions`: what the schedule was decoded from, if anything; equality ignores it."""
 
     shards: tuple[Shard, ...]
     combines: tuple[ScheduledCombine, ...]
@@ -654,7 +654,7 @@ class Schedule:
 
 
 class Status(Enum):
-    """How good an answer is known to be.  Exit codes 0, 0, 3, 5."""
+    """What is known about an answer's quality.  Exit codes in order: 0, 0, 3, 5."""
 
     OPTIMAL = "optimal"
     GAP = "gap"
@@ -664,10 +664,10 @@ class Status(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BoundCertificate:
-    """Why no plan is better: `method` is bound (a lower bound equals its value), z3 (a makespan of T-1 is refuted), certificate
-    (the rows that all devices can do by T-1 sum to too few) or none.  `detail`: what is proved of fewer plans, all of it derived
-    again by `plan --check --prove`: lower bounds of those along the plan's axes (`axes`), and of those also in whole shards
-    (`whole`, where one of these is as short); and data of the method."""
+    """Why no plan is better.  `method`: bound (a lower bound equals the value), z3 (a makespan of T-1 is refuted), certificate
+    (the rows that all devices can run by T-1 sum to too few) or none.  `detail`: data of the method, and bounds of subsets of the
+    plans, which `plan --check --prove` derives again: plans along the plan's axes (`axes`), and of those the plans in whole
+    shards (`whole`, where one of these is as short)."""
 
     method: str
     lower_bound: int
@@ -676,7 +676,7 @@ class BoundCertificate:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """`ticks` is None where the baseline breaks a constraint."""
+    """A baseline's makespan; `ticks` is None where the baseline violates a constraint."""
 
     name: str
     ticks: int | None
@@ -696,11 +696,11 @@ class Conflict:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The result of a planner.  `values` are the objectives in their order (ticks, millijoules…, devices, syncs);
-    `lower_bound` is of the first.  IMPOSSIBLE has a conflict and no schedule; ABORTED may have a schedule that is not to
-    be used as a result.  `failures`: stages of the planner that were left out, and why.  `chunks`: the bound, and being optimal,
-    range over schedules with at most so many chunks a device, of which this is one.  `axes`: the axis of each phase, by its index
-    in the problem's space (empty: the problem's own); `every_axis`: the bound, the conflict, and being optimal range over all
-    axes of that space."""
+    `lower_bound` is of the first.  IMPOSSIBLE has a conflict and no schedule; A schedule of an ABORTED answer must not be used as
+    a result.  `failures`: stages of the planner that were left out, and why.  `chunks`: the bound, and being optimal, range over
+    schedules with at most so many chunks a device, of which this is one.  `axes`: the axis of each phase, by its index in the
+    problem's space (empty: the problem's own); `every_axis`: the bound, the conflict, and being optimal range over all axes of
+    that space."""
 
     status: Status
     schedule: Schedule | None
@@ -754,7 +754,7 @@ class ScheduledQueue:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Passes when every (queue, position) of `after` is complete.  `source`: the device that completes these steps."""
+    """A fence passes when every (queue, position) of `after` has completed.  `source`: the device that completes these steps."""
 
     id: int
     source: DeviceIndex

@@ -93,8 +93,8 @@ COPY_BELOW: Final = 2
 
 @dataclass(slots=True, eq=False)
 class Storage(Generic[Amount]):
-    """A buffer.  `last` is the latest place it may live to, `certain_last` the one it lives to for certain; `reuses`: the
-    operand that it is written over."""
+    """A buffer.  It lives at least to unit `certain_last` and at most to unit `last`; `reuses`: the operand that it is written
+    over."""
 
     value: ValueId
     role: Role
@@ -110,7 +110,8 @@ class Storage(Generic[Amount]):
 class BlockLiveness(Generic[Amount]):
     """Liveness analysis of a block: its units as `phases`, with its `params` and the values `live_out` at its end.  `scattered`:
     values that may not be contiguous, which the analysis extends; `output_copies`: by unit, bytes of copies for the run's
-    results; `given`: storages that earlier results of the run have; `moved`: inputs that are the run's own, and die as others."""
+    results; `given`: storages that earlier results of the run occupy; `moved`: inputs that the caller handed over, which die like
+    other values."""
 
     graph: Graph
     amounts: Amounts[Amount]
@@ -134,7 +135,7 @@ class BlockLiveness(Generic[Amount]):
         for index, phase in enumerate(self.phases):
             self.last.update(dict.fromkeys(traverse.uses(phase), index))
             if isinstance(phase, Print | Output):
-                leaving.append(phase.arg)  # the results of the run hold it
+                leaving.append(phase.arg)  # the run's result keeps the buffer alive
         self.last.update(dict.fromkeys((*self.live_out, *leaving), self.end))
         for value in self.params:
             self.add_storage(value, Role.VALUE, 0, self.last.get(value, 0))
@@ -178,7 +179,7 @@ class BlockLiveness(Generic[Amount]):
         left = self.amounts.zero
         if isinstance(phase, Print | Output):
             homes = self.storages_of.get(phase.arg, [])
-            if any(home.role is Role.INPUT or home in self.given for home in homes):  # the caller has that buffer already
+            if any(home.role is Role.INPUT or home in self.given for home in homes):  # the caller already holds that buffer
                 left = self.amounts.rounded(self.bytes(phase.arg))
             self.given += homes
         self.output_copies.append(left)
@@ -201,7 +202,7 @@ class BlockLiveness(Generic[Amount]):
         return (source if certain or not self.amounts.exact else None), certain
 
     def overwritable_operand(self, phase: Phase, index: int) -> ValueId | None:
-        """An operand whose buffer the first result may take.  See Note [Taking a dying buffer]."""
+        """The operand whose buffer the first result may be written over, if any.  See Note [Taking a dying buffer]."""
         if not isinstance(phase, Structured) or any(r.reduction for r in phase.results):
             return None
         wanted = self.graph.types[phase.results[0].value]
@@ -216,7 +217,7 @@ class BlockLiveness(Generic[Amount]):
         return None
 
     def dies(self, value: ValueId, index: int) -> bool:
-        """Is it a value of this block with a buffer of its own that nothing reads after unit `index`?"""
+        """Is `value` defined in this block with its own buffer, and read by no unit after `index`?"""
         storages = self.storages_of.get(value, [])
         if self.last.get(value) != index or len(storages) != 1:
             return False
@@ -233,7 +234,7 @@ class BlockLiveness(Generic[Amount]):
         change = [self.amounts.zero] * (self.end + 2)
         for storage in self.storages:
             size = self.amounts.rounded(storage.bytes)
-            first = storage.first + (storage.reuses is not None)  # until then the memory is the dying operand's
+            first = storage.first + (storage.reuses is not None)  # until then the dying operand accounts for the memory
             change[min(first, self.end)] += size
             change[storage.last + 1] -= size
         live = self.amounts.zero
@@ -246,7 +247,7 @@ class BlockLiveness(Generic[Amount]):
 
 
 def shared_buffers(phases: Iterable[Phase]) -> frozenset[ValueId]:
-    """The values whose buffers may be shared: inputs and constants, views and their operands."""
+    """The values whose buffers several names may share: inputs and constants, views and their operands."""
     shared: set[ValueId] = set()
     for phase in phases:
         if isinstance(phase, Input | Constant):
@@ -270,11 +271,12 @@ def is_view(phase: Phase, *, exact: bool = True) -> bool:
 
 HOME: Final = DeviceId("cpu0")
 _MAX_REPLANS: Final = 16
-"""Plans of a block with ever fewer chains and groups, before all run phase by phase."""
+"""The most plans of a block, each with fewer chains and groups, before all phases run one by one."""
 
 
 class Detail(Enum):
-    """`STEPS`: what execution needs.  `FULL`: also phases in numbers and addresses, for people and files."""
+    """How much detail a plan has.  `STEPS`: what execution needs.  `FULL`: also phases in numbers, and addresses, for people and
+    files."""
 
     STEPS = "steps"
     FULL = "full"
@@ -282,8 +284,8 @@ class Detail(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedUnit:
-    """A unit whose step was planned elsewhere (a pass of a stream): `phase` has its operands and results, `bytes` are those that
-    it needs beside them."""
+    """A unit whose step was planned elsewhere (a pass of a stream): `phase` has its operands and results, `bytes` is the
+    additional memory that it needs."""
 
     phase: Phase
     step: Step
@@ -293,8 +295,8 @@ class PlannedUnit:
 def plan_one_device(bound: BoundGraph, device: Device | None = None, program: tuple[PlannedFile, ...] = (),
                     detail: Detail = Detail.FULL, units: Sequence[Phase | PlannedUnit]
                     | None = None, moved: frozenset[str] = frozenset()) -> ExecutionPlan:  # fmt: skip
-    """The plan of a bound graph on one device; `units` in place of its phases, in their order; inputs in `moved` may be written
-    over where they are read last."""
+    """The plan of a bound graph on one device; `units`: planned instead of the graph's phases, in their order; inputs in `moved`
+    may be overwritten at their last read."""
     device = device or Device(HOME, "cpu")
     numbers = Numbers()
     graph = bound.graph
@@ -305,7 +307,7 @@ def plan_one_device(bound: BoundGraph, device: Device | None = None, program: tu
         main = planner.units(units, (), (), tuple(graph.roots))
     full, regions = detail is Detail.FULL, tuple[PlannedRegion, ...]()
     if full:
-        from .program_facts.partitioning import regions_of  # loops, which a run may not need
+        from .program_facts.partitioning import regions_of  # imported here, since most runs have no loops
 
         regions = regions_of(graph)
     phases = tuple(describe_phase(p, graph, numbers, device.id) for p in traverse.all_phases(graph)) if full else ()
@@ -343,7 +345,7 @@ def member_steps(members: Sequence[Phase], results: Sequence[ValueId], dying: Se
 
 
 def working_bytes(phase: Phase, graph: Graph, numbers: Numbers) -> int:
-    """The bytes that a phase needs while it runs beside its operands and results, its bodies planned here."""
+    """The bytes that a phase needs while it runs in addition to operands and results; its bodies are planned here."""
     return _Planner(graph, Device(HOME, "cpu"), numbers, Detail.STEPS).step(phase, None)[1]
 
 
@@ -353,12 +355,12 @@ class _Planner:
     device: Device
     numbers: Numbers
     detail: Detail
-    scattered: set[ValueId] = field(default_factory=set)  # values that may not lie in rows
+    scattered: set[ValueId] = field(default_factory=set)  # values that may not be contiguous
     bodies: dict[int, SubPlan] = field(default_factory=dict)
     shared: frozenset[ValueId] | None = None
     moved: frozenset[str] = frozenset()
     peak_index: int = 0
-    """The index of the unit that needs most memory, of those planned last."""
+    """The unit at the peak of the last planned block."""
 
     def block(self, phases: Sequence[Phase], params: Sequence[ValueId], results: Sequence[ValueId],
               keep: Iterable[ValueId] = ()) -> SubPlan:  # fmt: skip
@@ -419,7 +421,7 @@ class _Planner:
         return SubPlan((Queue(self.device.id, QueueKind.COMPUTE, tuple(steps)),), buffers, ((self.device.id, peak),))
 
     def step(self, phase: Phase, overwrite: ValueId | None) -> tuple[Step, int]:
-        """The step of a phase, and the bytes it needs beside operands and results."""
+        """The step of a phase, and its bytes in addition to operands and results."""
         match phase:
             case Loop():
                 body = self.sub_plan(phase.body)
@@ -436,14 +438,14 @@ class _Planner:
         )
 
     def rows(self, unit: RowsUnit, overwrite: ValueId | None) -> tuple[Step, int]:
-        """The step of a chain, and what it needs beside operands and results."""
+        """The step of a chain, and its bytes in addition to operands and results."""
         phase = unit.joined.phase
         needed = rows_workspace(phase, self.numbers.cap, self.scattered)
         return RowsStep(unit.ids, traverse.results(phase), overwrite), rounded_to_alignment(needed)
 
     def group(self, unit: GroupUnit, dying: Sequence[ValueId]) -> tuple[Step, int]:
-        """The step of a neighbour group, and the bytes that its members need one by one beside operands and results (one kernel
-        needs no more).  `dying`: operands that they may overwrite."""
+        """The step of a neighbour group, and the bytes that its members need one by one, in addition to operands and results (the
+        group's kernel needs no more).  `dying`: operands that they may overwrite."""
         results = unit.phase.results
         already_counted = sum(rounded_to_alignment(self.numbers.bytes(self.graph.types[value])) for value in (*results, *dying))
         needed = peak_of(self.units(unit.members, dying, results, ())) - already_counted
@@ -451,7 +453,7 @@ class _Planner:
         return RowsStep(unit.ids, results, None), max(needed, least)
 
     def exclusively_owned(self, group: Map) -> Sequence[ValueId]:
-        """The operands of a group with buffers that are not shared."""
+        """The operands of a group whose buffers no other value shares."""
         if self.shared is None:
             self.shared = shared_buffers(traverse.all_phases(self.graph))
         return [value for value in traverse.uses(group) if value not in self.shared]
@@ -468,12 +470,12 @@ def _as_phase(unit: Unit | PlannedUnit) -> Phase:
 
 
 def stays_within_peak(chained: SubPlan, apart: SubPlan) -> bool:
-    """Does a plan with chains stay within the peak of one without?  (Formulas of memory know of no chains.)"""
+    """Does a plan with chains stay within the peak of one without?  Memory formulas do not model chains."""
     return peak_of(chained) <= peak_of(apart)
 
 
 def _assign_addresses(storages: Iterable[Storage[int]], device: DeviceId) -> tuple[Buffer, ...]:
-    """Addresses by first fit in order of birth; aliases follow their storage."""
+    """Addresses by first fit in order of allocation; aliases follow their storage."""
     placed: list[tuple[int, int, int]] = []  # offset, end of range, last step
     offsets: dict[ValueId, int] = {}
     buffers: list[Buffer] = []

@@ -65,7 +65,7 @@ def load_bound(bounds: BoundSet) -> Bound:
 
 
 def _heads(bounds: BoundSet) -> list[tuple[int, ...]]:
-    """The heads by which windows are formed: of each phase anywhere and, for few phases, on each class."""
+    """The lower ends of windows: each phase's head on any class and, for few phases, also its head on each class."""
     first = [min(heads.values()) for heads in bounds.heads]
     kinds = range(len(bounds.costs.members)) if len(bounds.costs.members) * len(first) <= MOST_HEADS else ()
     on_each = (tuple(heads.get(c, least) for heads, least in zip(bounds.heads, first, strict=True)) for c in kinds)
@@ -89,7 +89,7 @@ def class_sizes(bounds: BoundSet) -> list[int]:
 
 
 def _work_on(bounds: BoundSet, phase: int, kind: int) -> int:
-    """SCALE times the least ticks of all of a phase on a class; a part takes at least its proportion."""
+    """SCALE times the least ticks of all of a phase on a class; a shard takes at least the same proportion of them."""
     task = bounds.phases[phase]
     if bounds.undivided[phase]:
         return bounds.ticks_on(phase, kind) * SCALE
@@ -98,7 +98,8 @@ def _work_on(bounds: BoundSet, phase: int, kind: int) -> int:
 
 
 class _Window:
-    """A set of phases, and the ticks of T that each class cannot use before and after them (`whenever`: none)."""
+    """A set of phases that must lie in a window of time, and per class the ticks of T that the window excludes: before the heads
+    and after the tails of these phases."""
 
     def __init__(
         self,
@@ -159,8 +160,8 @@ class _Window:
         return bisect_min(known, ceiling, lambda time: room(time) >= work)
 
     def weights(self, time: int) -> list[int]:
-        """Weights of the classes, by a few rounds of multiplicative updates at T = `time` + 1: the weight of a class grows if the
-        cheapest assignment overloads it."""
+        """Weights of the classes that try to refute T = `time` + 1, by a few rounds of multiplicative updates: the weight of a
+        class grows where the cheapest assignment overloads it."""
         room = [float(n * max(0, time + 1 - lost)) for n, lost in zip(self.sizes, self.unavailable, strict=True)]
         open_classes = [c for c, ticks in enumerate(room) if ticks > 0]
         if not open_classes:
@@ -245,7 +246,7 @@ WIDTHS: Final = (1, 2, 4, 16)
 
 
 def _split(context: SearchContext) -> None:
-    _ = context.bounds  # decoding stops early by them
+    _ = context.bounds  # their bounds end decoding early
     incumbent, answer = context.incumbent, split_single_phase(context.costs)
     if answer is None:
         return
@@ -376,13 +377,13 @@ def _energy_bound(problem: Problem, bounds: BoundSet, shortest: int) -> int:
     prices = [0] * len(powers)
 
     def worth() -> int:
-        """GRAIN times the bound of the prices, in milliwatts × ticks."""
+        """GRAIN times the objective's lower bound under the current prices, in milliwatts × ticks."""
         working = sum(min(ticks * (powers[c] + prices[c]) for c, ticks in by_class.items()) for by_class in work) // SCALE
         idling = GRAIN * sum(on) - sum(p * n for p, n in zip(prices, number, strict=True))
         return working + idling * (shortest if idling >= 0 else latest or 0)
 
     def falls(kind: int, price: int) -> bool:
-        """Does a higher price of a class not raise the bound?"""
+        """Does the bound not rise if the class gets this higher price?"""
         prices[kind] = price
         before = worth()
         prices[kind] = price + 1

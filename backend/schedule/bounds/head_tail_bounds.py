@@ -67,7 +67,8 @@ class Costs:
         return result, list(known.values())
 
     def _classes(self) -> list[list[int]]:
-        """The classes: devices of a group that the same phases may use; home and instances that a link names are separate."""
+        """The device classes: devices of a group that the same phases may use.  Home, and instances that a link names, are
+        classes of their own."""
         problem = self.decoder.problem
         home = self.decoder.home if problem.links or any(task.combine is not None for task in problem.phases) else -1
         ends = {end for link in problem.links for end in (link.source, link.target)} - {group.id for group in problem.devices}
@@ -92,7 +93,7 @@ class Costs:
         return decoder.constraints.is_consistent and topological_order(decoder.before) is not None and all(self.allowed)
 
     def undivided_mode(self, phase: int, device: int) -> Mode:
-        """The mode of `phase` undivided on a device (or the mode that a directive fixes)."""
+        """The mode that runs all of `phase` on one device (or the mode that a directive fixes)."""
         fixed = self.decoder.constraints.fixed_modes.get(phase)
         return fixed if fixed is not None else ((device, self.decoder.problem.phases[phase].units),)
 
@@ -114,7 +115,7 @@ class Costs:
         return self._links[key]
 
     def edge_bytes(self, edge: int) -> int:
-        """Bytes on a link that all of the target phase reads of the source, by Note [Needs] of `problem`."""
+        """Bytes on a link when the target phase reads all that it needs of the source; see Note [Needs] of `problem`."""
         decoder = self.decoder
         low, high = decoder.part(edge, 0, decoder.problem.phases[decoder.targets[edge]].units)
         return decoder.part_bytes(decoder.sources[edge], low, high, decoder.problem.edges[edge].bytes)
@@ -174,7 +175,7 @@ def apportion_within(counts: Sequence[int], rows: int) -> list[int]:
 
 
 def bisect_max(limit: int, within: Callable[[int], bool]) -> int:
-    """The largest r <= `limit` with `within(r)`, a predicate that holds for 0 and is monotone (true, then false)."""
+    """The largest r <= `limit` with `within(r)`.  `within` is a predicate that holds for 0 and is monotone (true, then false)."""
     low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2
@@ -186,7 +187,8 @@ def bisect_max(limit: int, within: Callable[[int], bool]) -> int:
 
 
 def bisect_min(low: int, high: int, enough: Callable[[int], bool]) -> int:
-    """The least D in [low, high] with `enough(D)`, a predicate that holds for `high` and is monotone (false, then true)."""
+    """The least D in [low, high] with `enough(D)`.  `enough` is a predicate that holds for `high` and is monotone (false, then
+    true)."""
     while low < high:
         middle = (low + high) // 2
         if enough(middle):
@@ -197,7 +199,8 @@ def bisect_min(low: int, high: int, enough: Callable[[int], bool]) -> int:
 
 
 def bytes_text(size: int) -> str:
-    """A size as text: from 100 kB on in MB (10⁶), to a tenth and rounded up; smaller ones in bytes."""
+    """A size as text: from 100 kB on in MB (10⁶ bytes) with one decimal, rounded up (`0.2 MB`); smaller sizes in bytes (`48
+    B`)."""
     if size >= 100_000:
         megabytes, tenth = divmod(-(-size // 100_000), 10)
         return f"{megabytes}.{tenth} MB" if tenth else f"{megabytes} MB"
@@ -304,8 +307,8 @@ class BoundSet:
         )
 
     def _water_filled_ticks(self, phase: int, offsets: Mapping[int, int]) -> int:
-        """The least time in which all rows can be run by the best cut, if each class cannot use `offsets` ticks of it; combine
-        included."""
+        """The least time in which the devices can run all rows under the best cut, where each class loses its `offsets` ticks
+        before it starts; the combine is included (water-filling)."""
         task, decoder = self.phases[phase], self.decoder
         each = self.combine_ticks(phase)
         if phase in decoder.constraints.fixed_modes:
@@ -351,7 +354,7 @@ class BoundSet:
         return FAR if path is None else sum(hop.latency for hop in path) + self.decoder.syncs[far]
 
     def _inbound_channel(self, device: int) -> tuple[Fraction, int] | None:
-        """Bytes per tick that can arrive at a device, and the ticks after the last of them; None: there is no bound."""
+        """(bytes per tick that can arrive at a device, ticks after the last byte); None where the links give no bound."""
         routes, devices = self.decoder.routes, len(self.decoder.kinds)
         if devices > MOST_EXACT or not self.decoder.has_links:
             return None
@@ -372,7 +375,7 @@ class BoundSet:
         if self._incoming[kind] is None or described.only is not None or decoder.delays[edge] is not None:
             return 0
         size, span = self.costs.edge_bytes(edge), decoder.output_extent[p]
-        if span and size == self.phases[p].out_bytes and size % span:  # a part of the rows may be a byte short a transfer
+        if span and size == self.phases[p].out_bytes and size % span:  # rounding may make a transfer of a part one byte shorter
             size = max(0, size - len(decoder.kinds) * decoder.problem.chunks**2)
         if self.phases[p].is_gathered:
             return 0 if kind == self.home else size
@@ -397,7 +400,7 @@ class BoundSet:
         apart = not self.undivided[source] and not self.phases[source].is_gathered
         return apart and self.decoder.problem.edges[edge].only is not None
 
-    # --------------------------------------------------------------------- heads and tails
+    # # --------------------------------------------------------------------- heads and tails
 
     def _find_heads(self) -> None:
         decoder = self.decoder
@@ -461,9 +464,10 @@ class BoundSet:
         return self._water_filled_ticks(phase, {c: ticks - self.combine_ticks(phase) for c, ticks in after.items()})
 
     def _tail_over(self, edge: int, kind: int, filled: Mapping[int, int]) -> int:
-        """The least ticks from when a part of the source is ready, on a device of class `kind`, to the end of the schedule."""
+        """The least ticks from the tick at which a part of the source is ready on a device of class `kind` to the end of the
+        schedule."""
         if self._may_skip_shards(edge):
-            return 0  # a shard that no reader waits for
+            return 0  # no reader waits for this shard
         source, q = self.decoder.sources[edge], self.decoder.targets[edge]
         gathered = self.undivided[source] or self.phases[source].is_gathered
         everything = gathered and (self.undivided[q] or self.decoder.problem.edges[edge].whole)
@@ -504,7 +508,8 @@ class BoundSet:
     # ------------------------------------------------------------------------------ links
 
     def links(self) -> Bound:
-        """The bound by channel of the transfers that no placement avoids: between phases with one possible device each."""
+        """The bound per channel: the transfers that no placement avoids, since both phases of the edge have one possible
+        device."""
         decoder, costs = self.decoder, self.costs
         carried: dict[object, list[tuple[int, int, int]]] = {}
         done: set[tuple[int, int]] = set()
@@ -512,7 +517,7 @@ class BoundSet:
             p, q = decoder.sources[edge], decoder.targets[edge]
             if decoder.delays[edge] is not None or len(costs.allowed[p]) != 1 or len(costs.allowed[q]) != 1:
                 continue
-            # a gathered output is sent from home, wherever its phase ran
+            # a gathered output leaves from home, on whatever device its phase ran
             source, target = decoder.home if self.phases[p].is_gathered else costs.allowed[p][0], costs.allowed[q][0]
             path = decoder.routes.path(source, target) if source != target else None
             if path is None or len(path) != 1 or path[0].channel is None or (p, target) in done:
@@ -534,7 +539,7 @@ class BoundSet:
 
 # ---------------------------------------------------------------------------------------------------- linear program
 #
-# Classes of devices, and whether `lp_relaxation`, which needs an array library, is worth asking.
+# Device classes as columns of the linear program, and the test whether `lp_relaxation`, which needs an array library, applies.
 
 MOST_COLUMNS: Final = 1600
 
@@ -560,7 +565,7 @@ def device_classes_of(bounds: BoundSet, p: int, goal: int) -> list[DeviceClass]:
 
 
 def is_applicable(bounds: BoundSet, goal: int) -> bool:
-    """Can a phase be cut, is there an array library, and is the linear program for less than `goal` ticks small enough?"""
+    """Can a phase be cut, is there an array library, and is the linear program for schedules below `goal` ticks small enough?"""
     problem, decoder = bounds.decoder.problem, bounds.decoder
     if all(bounds.undivided) or any(edge.only is not None for edge in problem.edges) or not is_numpy_installed():
         return False

@@ -56,7 +56,7 @@ Line = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, slots=True)
 class PiecewiseLinear:
-    """A convex piecewise-linear function of column `share`, with these `corners` (share, value)."""
+    """A convex piecewise-linear cost of the share in column `share`, given by its `corners` (share, cost)."""
 
     share: int
     corners: tuple[tuple[Fraction, Fraction], ...]
@@ -75,7 +75,7 @@ class PiecewiseLinear:
 
 @dataclass(frozen=True, slots=True)
 class TransferCost:
-    """m (fixed + m each) ticks of waiting for transfers, where m is column `share`."""
+    """Ticks of waiting for transfers, m × (fixed + m × each), where m is the share in column `share`."""
 
     share: int
     fixed: Fraction
@@ -85,7 +85,7 @@ class TransferCost:
         return share * (float(self.fixed) + share * float(self.each))
 
     def line(self, share: float) -> Line:
-        """The tangent."""
+        """The tangent at the current share."""
         at = Fraction(max(0, min(GRAIN, round(share * GRAIN))), GRAIN)
         return -at * at * self.each, self.fixed + 2 * at * self.each
 
@@ -308,7 +308,7 @@ class LinearProgram:
         self._inside += [count + i for i in fresh]
 
     def _unknowns(self) -> list[float]:
-        """The values of the unknowns, in units."""
+        """The values of the unknowns in the program's unit (see `unit`)."""
         level = [0.0] * len(self.ticks)
         for index, name in enumerate(self._inside):
             if name < len(level):
@@ -388,13 +388,13 @@ class LpRelaxation:
     curves: list[ConvexSum] = field(default_factory=list)
     work: list[list[Fraction]] = field(default_factory=list)
     flow_column: dict[tuple[int, int, int], tuple[int, Fraction]] = field(default_factory=dict)
-    """By (phase, device, the next one): column, most bytes."""
+    """By (phase, device class, next class): the flow's column and the most bytes that it can carry."""
     channels: dict[Channel, list[tuple[int, int, Fraction, Fraction]]] = field(default_factory=dict)
-    """By channel: (phase, column, ticks of all of it, ticks that rounding may hide)."""
+    """By channel: (phase, column, ticks of the full output, ticks that rounding may hide)."""
     ancestors: list[set[int]] = field(default_factory=list)
-    """By phase: itself and all before it."""
+    """By phase: the phase and all its predecessors."""
     solved: bool = False
-    """Is there a solution from which shares can be rounded?"""
+    """Has the LP been solved, so that shares can be rounded?"""
 
     def __post_init__(self) -> None:
         self.program = LinearProgram(max(1, self.goal))
@@ -420,7 +420,7 @@ class LpRelaxation:
     # ---------------------------------------------------------------------------------- rows
 
     def at_least(self, terms: Sequence[tuple[int, Fraction | int]], bound: Fraction | int) -> None:
-        """sum >= bound, rounded so as to be no sharper."""
+        """Add the row sum(terms) >= bound; coefficients are rounded in the direction that weakens it."""
         rounded = tuple((name, -(-c * GRAIN // 1)) for name, c in terms if c)
         self.program.rows.append(LpRow(tuple((name, int(c)) for name, c in rounded), int(bound * GRAIN // 1)))
 
@@ -520,12 +520,12 @@ class LpRelaxation:
         self.at_least([(self.mean[q], 1), (before, -1), (wait, -1), (self.mean_queue[q], -1)], 0)
 
     def _rounding_bytes(self, p: int, size: int) -> int:
-        """The bytes of a transfer that rounding may save: none where rows are an integral number of bytes."""
+        """The bytes that rounding may take off a transfer: none where each row has an integral number of bytes."""
         span = self.bounds.decoder.output_extent[p]
         return 0 if not span or (size == self.bounds.phases[p].out_bytes and size % span == 0) else 1
 
     def _class_hops(self, edge: int, producers: Sequence[DeviceClass], wanted: Sequence[DeviceClass]) -> list[ClassHop]:
-        """The hops between these classes; without a link, over home."""
+        """The hops between these classes: the direct link, else the two hops over home."""
         decoder = self.bounds.decoder
         home = DeviceClass(self.bounds.home, decoder.home, 1)
         pairs_by_leg: dict[tuple[DeviceClass, DeviceClass], int] = {}
@@ -553,7 +553,7 @@ class LpRelaxation:
         return legs
 
     def _add_flow(self, p: int, leg: ClassHop, flow: int, size: int) -> None:
-        """The flow of an edge is part of the transferred output, which is transferred once for all readers."""
+        """Bound the flow of an edge by the transferred output, which all readers share."""
         decoder = self.bounds.decoder
         key = (p, leg.near.device, leg.far.device)
         if key not in self.flow_column:
@@ -577,7 +577,7 @@ class LpRelaxation:
             return
         for a, b in product(*(costs.members[costs.class_of[end]][:2] for end in (near, far))):
             if a != b and ((other := decoder.routes.path(a, b)) is None or other[0].channel != channel):
-                return  # of several equal devices each has a channel of its own
+                return  # each of several equal devices has a channel of its own
         column, most = self.flow_column[key]
         self.channels.setdefault(channel, []).append((p, column, most / rate, hidden / rate))
 

@@ -39,7 +39,7 @@ MOST_TRIES: Final = 100
 
 
 class StarTopology:
-    """A star of devices around home, and one phase to cut over them."""
+    """A star of devices around home, and the one phase to be cut over them."""
 
     def __init__(self, costs: Costs, phase: int, order: list[int]) -> None:
         self.costs = costs
@@ -68,7 +68,7 @@ class StarTopology:
         return [end[decoder.sources[edge]] for edge in decoder.incoming[self.phase]]
 
     def _tail(self) -> int:
-        """Ticks that must pass at home after the output is ready."""
+        """Ticks at home between the arrival of the output and the end of the schedule."""
         decoder = self.decoder
         rest = [0] * len(self.order)
         for p in reversed(self.order):
@@ -90,7 +90,7 @@ class StarTopology:
         return self.task.combine.bytes if self.task.combine is not None else self.task.out_bytes * rows // self.rows
 
     def _row_capacity(self, device: int) -> int:
-        """Rows that fit in the device's memory; at home inputs count in full."""
+        """The most rows that fit in the device's memory; at home, inputs count in full."""
         cap = self.decoder.memory_limits[device]
         if cap is None:
             return self.rows
@@ -120,7 +120,7 @@ class StarTopology:
                 start = max(start, head + delay + decoder.syncs[device])
             else:
                 path = decoder.routes.path(decoder.home, device)
-                assert path is not None  # `_kind` asked
+                assert path is not None  # `_kind` checked that there is a path
                 busy = decoder.problem.links[path[0].link].occupied(self._in_bytes(edge, rows))
                 begin = head
                 if busy and path[0].channel is not None:
@@ -165,12 +165,13 @@ class StarTopology:
         return self._transfer_ticks(device, rows, earlier) + ticks
 
     def _transfer_ticks(self, device: int, rows: int, earlier: int | None) -> int:
-        """Ticks of receiving the inputs of so many rows and returning their output: monotone in the rows."""
+        """Ticks of receiving the inputs of `rows` rows after those of `earlier` rows and returning the output: monotone in the
+        rows."""
         brought = self._inputs_arrival(device, rows) if earlier is None else self._inputs_arrival_after(device, rows, earlier)
         return brought + self._return_ticks(device, rows)
 
     def _max_rows_by(self, index: int, time: int, earlier: int | None = None) -> int:
-        """The most rows that a device of class `index` returns by `time`, or (after many tries) a few more."""
+        """The most rows that a device of class `index` returns by `time`, or an upper bound of them after many tries."""
         device = self.device_classes[index][0]
         table = self.task.ticks[self.decoder.kinds[device]]
         waiting = [(1, self.row_capacity[index])]
@@ -193,8 +194,8 @@ class StarTopology:
     # ------------------------------------------------------------------------------ all devices
 
     def _channel_kind(self) -> str | None:
-        """The topology: "free" if no two devices share a channel, "shared" if one channel of one speed serves all but home and
-        nothing returns over it, None otherwise."""
+        """The topology: "free" where every device has channels of its own, "shared" if one channel of one speed serves all but
+        home and nothing returns over it, None otherwise."""
         decoder = self.decoder
         remote = [index for index, members in enumerate(self.device_classes) if members != [decoder.home]]
         moved = any(self._in_bytes(edge, self.rows) for edge in decoder.incoming[self.phase] if decoder.delays[edge] is None)
@@ -217,7 +218,7 @@ class StarTopology:
         ]
         channels = [channel for route in routes for channel in route]
         if len(set(channels)) == len(channels):
-            return "free"  # a device's own inputs are there before its output leaves
+            return "free"  # a device sends its output only after its own inputs have arrived
         speeds = {
             decoder.problem.links[path[0].link].bytes_per_tick
             for index in remote
@@ -246,7 +247,8 @@ MOST_ORDERS: Final = 720
 
 @dataclass(frozen=True, slots=True)
 class PhaseSplit:
-    """A schedule with its certificate, or why there is none.  `detail`: the rows of each device by `lower_bound` - 1."""
+    """A schedule with its certificate, or the reason why there is none.  `detail`: the rows that each device can return by
+    `lower_bound` - 1 ticks; they sum to too few."""
 
     schedule: Schedule | None
     lower_bound: int
@@ -261,7 +263,7 @@ def split_single_phase(costs: Costs) -> PhaseSplit | None:
 
 
 def _subject(costs: Costs) -> tuple[int, list[int]] | None:
-    """The phase that may be cut, and all phases in order."""
+    """The phase that may be cut, and a topological order of all phases."""
     decoder = costs.decoder
     constraints = decoder.constraints
     order = topological_order(decoder.before)
@@ -333,7 +335,7 @@ class _SplitSolver(StarTopology):
         memo: dict[int, list[tuple[int, int]]] = {}
 
         def counts(time: int) -> list[tuple[int, int]]:
-            """(rows of one, class) with the most first; home before its equals."""
+            """By device class the most rows by `time`, as (rows of one device, class), largest first; home goes before equals."""
             if time not in memo:
                 memo[time] = sorted(
                     ((self._max_rows_by(i, time), i) for i in range(len(self.device_classes))),
@@ -392,10 +394,11 @@ class _SplitSolver(StarTopology):
         if len(orders) > MOST_ORDERS or decoder.constraints.machines is not None or self.task.combine is not None:
             return None
         if any(type(table) is not Ticks for table in self.task.ticks.values()):
-            return None  # where ticks may fall, a row sent earlier may cost those after it more than one
+            return None  # where ticks may fall as rows grow, one row sent earlier may cost later devices more than one row
 
         def serve(time: int, order: Sequence[int]) -> list[tuple[int, int]]:
-            """(class, rows) of each device, served greedily: a row sent earlier costs those after it at most one."""
+            """The (class, rows) of each device in this order of service.  Greedy is optimal: a row sent earlier costs later ones
+            at most one."""
             served: list[tuple[int, int]] = [(index, self._max_rows_by(index, time)) for index in home]
             left = self.rows - sum(count for _, count in served)
             earlier = 0
@@ -430,7 +433,7 @@ class _SplitSolver(StarTopology):
         return self._answer([tuple(mode)], time + self.tail, before, len(mode))
 
     def _ceiling(self) -> int:
-        """A time by which every usable device can have all the rows that fit in it."""
+        """An upper bound of the time: every usable device has as many of the rows as fit in its memory."""
         return max(
             self._end_with_rows(members[0], room, None if kind is None else self.rows)
             for kind in (None, self._channel_kind() == "shared" or None)
@@ -451,7 +454,7 @@ class _SplitSolver(StarTopology):
 
 
 def _orders(kinds: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Every order of a multiset, until there are too many."""
+    """Every order of a multiset of device classes; where these are too many, more than MOST_ORDERS empty tuples."""
     if factorial(min(len(kinds), 8)) <= MOST_ORDERS:
         yield from sorted(set(permutations(kinds)))
     elif len(set(kinds)) == 1:
@@ -569,7 +572,7 @@ FEWER_DEVICES: Final = Strategy(
 
 
 def _slivers(context: SearchContext) -> None:
-    """See Note [Slivers]."""
+    """A search strategy that removes slivers.  See Note [Slivers]."""
     incumbent, decoder = context.incumbent, context.decoder
     if incumbent.schedule is None:
         return

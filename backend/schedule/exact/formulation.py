@@ -69,7 +69,7 @@ class Formulation(TransferConstraints):
             for guard in guards:
                 by_maker.setdefault(maker, []).append((target, guard))
         if not self.shape.split[q] and not self.shape.scattered[p]:
-            for maker in by_maker:  # whatever the target's device
+            for maker in by_maker:  # on whichever device the target runs
                 for moment in self.output_ready(p, maker):
                     self.add_after((), self.start(q, -1), moment)
         for maker, entries in by_maker.items():
@@ -139,7 +139,7 @@ class Formulation(TransferConstraints):
     # ---------------------------------------------------------------------------- resources
 
     def order(self, first: str, then: str) -> str:
-        """The literal: of two items, `first` goes first."""
+        """The literal that `first` precedes `then` on their shared resource."""
         if (then, first) in self._orders:
             return negation(self._orders[then, first])
         if (first, then) not in self._orders:
@@ -147,7 +147,7 @@ class Formulation(TransferConstraints):
         return self._orders[first, then]
 
     def add_exclusions(self) -> None:
-        """Of two items that share a device, one ends before the other starts."""
+        """Exclusive devices: of any two items on one device, one ends before the other starts."""
         shape = self.shape
         for p in range(shape.count):
             for q in range(p + 1, shape.count):
@@ -262,7 +262,7 @@ class ValidInequalities:
                 self.channels.setdefault(route.hop.channel, []).append((literal, least, head, tail))
 
     def _head_and_tail(self, p: int, maker: int, target: int, partial: bool) -> tuple[int, int]:
-        """A tick before which the output is not on `maker`, and the ticks that must follow its arrival on `target`."""
+        """(earliest tick at which the output can be on `maker`, ticks that must follow its arrival on `target`)."""
         heads, shape = self.formulation.heads, self.formulation.shape
         if shape.combined[p] and not partial:
             head = min((heads.finish(p, k) for k in range(len(shape.modes[p]))), default=0)
@@ -295,7 +295,7 @@ class ValidInequalities:
         return head, 0 if relays else min(rests, default=0)
 
     def add_inequalities(self, makespan: int) -> None:
-        """Assert everything for schedules of at most `makespan` ticks (the caller pushes and pops)."""
+        """Assert all inequalities that hold for schedules of at most `makespan` ticks (the caller pushes and pops)."""
         formulation, solver = self.formulation, self.formulation.solver
         heads = formulation.heads
         for p, k, _, piece, head, tail in heads.pieces():
@@ -322,9 +322,10 @@ class ValidInequalities:
 
 
 def windows(entries: list[tuple[str, int, int, int]], makespan: int) -> list[tuple[int, list[tuple[str, int]]]]:
-    """For every set of items with heads of at least a and tails of at least b: they fit into makespan - a - b.
+    """For each set of items with heads >= a and tails >= b, the limit of their total ticks: makespan - a - b.
 
-    Returns the tightest limit per set, and only those that some choice could violate."""
+    Returns the tightest limit per set, without sets that no choice of modes could violate.
+    """
     by_set: dict[tuple[int, ...], int] = {}
     tails = sorted({entry[3] for entry in entries})
     for a in sorted({entry[2] for entry in entries}):
@@ -336,7 +337,7 @@ def windows(entries: list[tuple[str, int, int, int]], makespan: int) -> list[tup
             by_set[members] = max(by_set.get(members, 0), a + b)
     result: list[tuple[int, list[tuple[str, int]]]] = []
     for members, used in by_set.items():
-        limit = max(0, makespan - used)  # none at all, where a and b alone are too much
+        limit = max(0, makespan - used)  # no tick is left where a and b alone exceed the makespan
         if sum(entries[i][1] for i in members) > limit:
             result.append((limit, [(entries[i][0], entries[i][1]) for i in members]))
     return result

@@ -110,7 +110,8 @@ def _phase_memory_conflict(problem: Problem) -> Conflict | None:
 
 
 def _rows_memory_conflict(problem: Problem, decoder: ScheduleDecoder, p: int, room: dict[int, int], parts: str) -> Conflict:
-    """The rows for which there is no room, on the device that lacks least for them.  `room`: rows that fit, by device."""
+    """The conflict of a phase whose rows fit nowhere, stated for the device that lacks the fewest bytes.  `room`: rows that fit,
+    by device."""
     phase, caps = problem.phases[p], {device: decoder.memory_limits[device] or 0 for device in room}
     left = phase.units - sum(room.values())
     needs = {device: min_bytes(decoder, p, device, rows + left) for device, rows in room.items()}
@@ -119,7 +120,7 @@ def _rows_memory_conflict(problem: Problem, decoder: ScheduleDecoder, p: int, ro
     need = min(min_bytes(decoder, p, device, phase.units) for device in used)
     if need - sum(caps[device] for device in used) == missing:
         words = f"`{phase.id}` needs {bytes_text(need)} with its operands{parts}"
-    else:  # each device has operands of its own
+    else:  # each device has its own operands
         names, shares = problem.device_names(), {device: min_bytes(decoder, p, device, room[device]) for device in used}
         shares[short] = needs[short]
         shown = " + ".join(f"{bytes_text(size)} on {names[device]}" for device, size in shares.items())
@@ -155,7 +156,7 @@ def _retained_memory_conflict(problem: Problem) -> Conflict | None:
 
 
 def _retaining_device(problem: Problem, p: int) -> int | None:
-    """The one device on which an output is to be at the end."""
+    """The one device on which an output must be at the end."""
     for directive in problem.directives:
         if isinstance(directive, Keep) and directive.phase == p:
             named = devices_named(problem, directive.device)
@@ -185,12 +186,12 @@ def _cap(decoder: ScheduleDecoder, device: int, otherwise: int) -> int:
 
 
 def _chunks(decoder: ScheduleDecoder, p: int) -> int:
-    """Shards that a phase may have on one device."""
+    """The most shards that a phase may have on one device."""
     return min(decoder.problem.chunks, decoder.problem.phases[p].rows) if p in chunkable_phases(decoder.problem) else 1
 
 
 def min_bytes(decoder: ScheduleDecoder, p: int, device: int, rows: int) -> int:
-    """A lower bound of the bytes in use on a device at some time while it runs `rows` rows.
+    """A lower bound of the peak bytes on a device while it runs `rows` rows of a phase.
 
     Counts output, scratch and operands (of the largest chunk), and results that stay there from before the phase on."""
     phase, chunks, standing = decoder.problem.phases[p], _chunks(decoder, p), _retained_inputs(decoder, p, device)
@@ -267,8 +268,8 @@ def _ceil_div(number: int, size: int) -> int:
 
 
 def without_cuts(problem: Problem, cut: Collection[int]) -> Problem:
-    """A relaxation without chunks: phases that may have chunks take no time and no memory, and neither do in-place readers of
-    their outputs.  It has a schedule if `problem` has one."""
+    """A relaxation without chunks: phases that may have chunks, and in-place readers of their outputs, take no time and no
+    memory.  It has a schedule if `problem` has one."""
     free = set(cut)
     for edge in sorted(problem.edges, key=lambda edge: edge.target):
         if edge.source in free and problem.phases[edge.target].inplace:
@@ -299,7 +300,8 @@ Arc: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class OrderFact:
-    """`arcs` (first, then) that a directive asks for; no directive: what data or effects ask, in words."""
+    """A fact that demands an order: `arcs` (first, then).  `directive`: its source; None where data or effects demand it, then in
+    words."""
 
     arcs: tuple[Arc, ...]
     directive: Directive | None = None
@@ -380,7 +382,7 @@ def shortest_cycle(problem: Problem, facts: Sequence[OrderFact], data: Sequence[
 def _path(
     start: int, goal: int, steps: dict[int, list[tuple[int, int]]], needs: Sequence[set[int]], free: int
 ) -> list[tuple[int, int, int]] | None:
-    """The path from one phase to another by the fewest facts (-1: data); arcs of the fact `free` cost nothing."""
+    """The path from one phase to another with the fewest facts (-1 stands for data); arcs of the fact `free` cost nothing."""
     if start == goal:
         return []
     came: dict[tuple[int, bool], tuple[int, bool, int]] = {}
@@ -445,7 +447,7 @@ def _suggested_line(
 
 
 def _by_data(problem: Problem, names: Sequence[PhaseIndex]) -> list[PhaseIndex]:
-    """The names in an order that the data allow, else unchanged."""
+    """The names in an order that the data allow; unchanged if there is none."""
     before: dict[int, set[int]] = {int(p): set() for p in range(len(problem.phases))}
     for source, target in data_arcs(problem):
         before[target].add(source)
@@ -459,7 +461,7 @@ def _by_data(problem: Problem, names: Sequence[PhaseIndex]) -> list[PhaseIndex]:
 
 
 def _reaches(before: dict[int, set[int]], target: int, source: int) -> bool:
-    """Does `target` depend on `source`, directly or not?"""
+    """Does `target` depend on `source`, directly or transitively?"""
     seen: set[int] = set()
     stack = [target]
     while stack:
@@ -543,7 +545,7 @@ def _demanded_devices(problem: Problem, directive: PlaceDirective | Split | NoSp
 
 
 def _contradictory_placements(problem: Problem, p: int, asked: list[PlaceDirective | Split | NoSplit]) -> Conflict | None:
-    """A minimal set of directives that no mode of the phase obeys together."""
+    """A minimal set of directives that no single mode of the phase satisfies."""
     if _are_compatible(problem, p, asked):
         return None
     necessary = list(asked)
@@ -601,7 +603,7 @@ def find_conflict(problem: Problem, steps: SolverSteps | None = None) -> Conflic
         return conflict
     cut = chunkable_phases(problem)
     if cut and any(task.rows > 1 and index not in cut for index, task in enumerate(problem.phases)):
-        return None  # what directives cut starts part by part
+        return None  # the shards of a phase that directives cut start at different times
     return _Deletion(without_cuts(problem, cut) if cut else problem, steps or SolverSteps(STEPS)).conflict()
 
 
@@ -654,7 +656,7 @@ def _deadline_conflict(problem: Problem, deadline: Deadline, bound: int, certify
 
 
 class _Deletion:
-    """Deletion: subsets of the directives and capacities, each tested by the solver."""
+    """The deletion filter: removes directives and capacities one by one while the solver still refutes the remaining ones."""
 
     def __init__(self, problem: Problem, steps: SolverSteps) -> None:
         self.problem = problem
@@ -682,7 +684,7 @@ class _Deletion:
         return replace(self.problem, directives=tuple(directives), devices=devices)
 
     def is_refuted(self, directives: list[Directive], capped: list[int]) -> bool:
-        """Does the solver show that there is no schedule with these directives and capacities?"""
+        """Does the solver refute every schedule with these directives and capacities?"""
         return _refuted(self._with(directives, capped), self.steps)
 
     def _explain(self, directives: list[Directive], capped: list[int]) -> Conflict:
@@ -728,7 +730,7 @@ class _Deletion:
         return ("no link brings the data where it is wanted",)
 
     def _sufficient_memory(self, directives: list[Directive], limits: list[LimitMemory], capped: list[int]) -> int | None:
-        """The least memory of the one device in the conflict with which there is a schedule."""
+        """The least memory of the conflict's one device with which a schedule exists."""
         if len(limits) + len(capped) != 1:
             return None
 

@@ -61,7 +61,7 @@ class ModelDecoder:
         return model
 
     def _start(self, model: DecodedModel, key: Key, node: StepNode, numbers: Mapping[str, int]) -> int:
-        """The model's start of a step; a transfer without a start of its own starts when its producer ends."""
+        """The model's start of a step; a transfer without a start variable starts when its producer ends."""
         formulation, p = self.formulation, node.phase
         if key[0] == SHARD:
             return numbers.get(formulation.start(p, node.device), 0)
@@ -80,7 +80,7 @@ class ModelDecoder:
         return numbers.get(sent.start, begin)
 
     def _directives(self, model: DecodedModel) -> None:
-        """Orders of queues: `issue_before`."""
+        """The queue orders that `issue_before` directives demand."""
         shape, graph, starts = self.shape, model.graph, model.starts
         constraints = shape.decoder.constraints
 
@@ -96,7 +96,7 @@ class ModelDecoder:
 # ---------------------------------------------------------------------------------------------------- bisection
 
 ROUNDS = 200
-"""Times that a probe is repeated with more constraints."""
+"""Repetitions of a probe with additional constraints, at most."""
 
 
 ProbeListener: TypeAlias = Callable[[int, int, int, "Schedule | ProbeVerdict", int], None]
@@ -105,8 +105,8 @@ ProbeListener: TypeAlias = Callable[[int, int, int, "Schedule | ProbeVerdict", i
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """`schedule` is the best known (the given one if none better was found); no schedule with the given modes is shorter than
-    `lower_bound`; `proved`: it is reached.  `aborted`: the clock stopped the search."""
+    """`schedule` is the best known, initially the given one; no schedule with the given modes is shorter than `lower_bound`;
+    `proved`: it is reached.  `aborted`: the clock stopped the search."""
 
     schedule: Schedule | None
     lower_bound: int
@@ -130,9 +130,9 @@ class MakespanSearch:
         self.memory = MemoryConstraints(self.formulation)
 
     def horizon(self) -> int:
-        """An upper bound of the least makespan if there is any schedule: all steps one after the other.
+        """An upper bound of the least makespan if there is any schedule: the sum of all steps' ticks.
 
-        A step of no length counts a tick, since its buffers are there at its tick, and other steps may have to wait for them."""
+        A step of no length counts one tick: its buffers are live in its tick, so others may have to wait for it."""
         shape = self.shape
         total = 0
         for p in range(shape.count):
@@ -209,7 +209,7 @@ class MakespanSearch:
         return any(self.memory.add_memory_constraint(device, key) for key in keys)
 
     def _add_channel_constraints(self, model: DecodedModel) -> bool:
-        """Add constraints of channels that the model violates; False if there are no new ones."""
+        """Add lazy channel constraints that the model violates; False if there are none."""
         added = False
         by_resource: dict[tuple[object, ...], list[tuple[int, int, Key]]] = {}
         for key, sent in model.sent.items():
@@ -224,7 +224,7 @@ class MakespanSearch:
         return added
 
     def _choices(self, model: DecodedModel, p: int) -> tuple[str, ...]:
-        """The literals of the modes that decide how long the transfers of `p` take."""
+        """The literals of the modes on which the ticks of transfers of `p` depend."""
         phases = [p, *(int(self.shape.problem.edges[edge].target) for edge in self.shape.decoder.outgoing[p])]
         literals = (self.formulation.mode_literals[q][model.chosen[q]] for q in dict.fromkeys(phases))
         return tuple(literal for literal in literals if literal != "true")
@@ -306,7 +306,7 @@ def measured(problem: Problem, schedule: Schedule, measure: Measure) -> int:
 
 @dataclass(frozen=True, slots=True)
 class MeasureOutcome:
-    """The best schedule found, and a value below which the measure cannot go with the candidate modes."""
+    """The best schedule found, and a certified lower bound of the measure over the candidate modes."""
 
     schedule: Schedule
     lower: int
@@ -332,7 +332,8 @@ class ObjectiveSearch:
         lower: int,
         share: int,
     ) -> MeasureOutcome:
-        """The least value of the measure under the limits; `schedule` obeys them."""
+        """Minimises the measure under the limits by bisection between `lower` and its value for `schedule`, which obeys the
+        limits."""
         best, bottom, least = schedule, lower, measured(self.problem, schedule, measure)
         left = share
         while bottom < least:
@@ -351,7 +352,7 @@ class ObjectiveSearch:
         return MeasureOutcome(best, bottom)
 
     def find_schedule(self, limits: Sequence[tuple[Measure, int]], share: int) -> Schedule | ProbeVerdict:
-        """A schedule that obeys all limits."""
+        """A schedule that obeys all limits, or the solver's verdict."""
         makespan = min([self.horizon, *(most for measure, most in limits if measure is Objective.LATENCY)])
 
         def more() -> None:
@@ -366,7 +367,7 @@ class ObjectiveSearch:
         formulation, solver = self.search.formulation, self.search.solver
         match measure:
             case Objective.LATENCY:
-                pass  # the makespan of the probe
+                pass  # the probe's makespan already limits it
             case Objective.MACHINES:
                 formulation.limit_machines(most)
             case TransferMeasure.TRANSFERS:
@@ -380,7 +381,7 @@ class ObjectiveSearch:
                 self._energy(most, makespan)
 
     def _receivers(self, formulation: Formulation) -> list[str]:
-        """One literal per device: something there reads what was made elsewhere."""
+        """One literal per device: some shard there reads an output of another device."""
         shape = formulation.shape
         literals: dict[int, str] = {}
         for edge in range(len(shape.problem.edges)):
@@ -392,7 +393,7 @@ class ObjectiveSearch:
         return list(literals.values())
 
     def _energy(self, most: int, makespan: int) -> None:
-        """Idle power for as long as the schedule takes, more while devices work, and the links' share."""
+        """Energy of at most `most`: idle power over the makespan, additional power while devices work, and the links' energy."""
         formulation, solver, problem = self.search.formulation, self.search.solver, self.problem
         shape = formulation.shape
         groups = [group for group in problem.devices for _ in range(group.count)]

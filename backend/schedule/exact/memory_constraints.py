@@ -26,7 +26,8 @@ class BufferUse:
 
 @dataclass(slots=True)
 class BufferVariable:
-    """A buffer that may be on a device: for each (literal, bytes), there if the literal and all of `guards`."""
+    """A buffer that may be on a device: for each (literal, bytes) it has so many bytes if the literal and all of `guards`
+    hold."""
 
     phase: int
     sizes: list[tuple[str, int]]
@@ -37,7 +38,7 @@ class BufferVariable:
     scratch: bool = False
     copied: bool = False
     merged: bool = False
-    """The output of a combine."""
+    """Is it the output of a combine?"""
 
 
 class MemoryConstraints:
@@ -119,7 +120,7 @@ class MemoryConstraints:
         return result
 
     def _copy(self, sent: OptionalTransfer) -> BufferVariable:
-        """The copy that a transfer makes, with the smallest size that it may have (decoding gives the exact size)."""
+        """The copy that a transfer makes, with a lower bound of its size (decoding computes the exact size)."""
         formulation, shape = self.formulation, self.shape
         p, device = sent.phase, sent.target
         makers = [route.producer for route in sent.routes]
@@ -278,7 +279,7 @@ class MemoryConstraints:
         return True
 
     def _use_is_over(self, held: BufferVariable, use: BufferUse, tick: str, *, allocated: bool) -> str:
-        """A literal that implies that the use is over at `tick` ("false": it is not)."""
+        """A literal that implies that the use is over at `tick`; "false" where none does."""
         if use.start == tick or (allocated and use.start == held.start):
             return "false"
         done = self.formulation.solver.fresh("d")
@@ -306,7 +307,7 @@ class MemoryConstraints:
         return hidden
 
     def _overwrites_operand(self, result: BufferVariable, device: int) -> str:
-        """The literal that there is an operand inside which the result of an in-place shard can lie."""
+        """The literal that some operand is present inside which the in-place result of a shard can lie."""
         key = (result.phase, device)
         if key not in self._inside:
             choices = [
@@ -320,7 +321,7 @@ class MemoryConstraints:
         return self._inside[key]
 
     def _is_overwritable(self, operand: BufferVariable, use: BufferUse, result: BufferVariable) -> str:
-        """The literal that an operand is there, is as large as the result, and has no other use when the reader starts."""
+        """The literal that an operand is present, is as large as the result, and has no other use when the reader starts."""
         solver = self.formulation.solver
         largest = max((size for _, size in operand.sizes), default=0) if not operand.copied else sum(s for _, s in operand.sizes)
         if operand.is_retained == "true" or not any(0 < size <= largest for _, size in result.sizes):

@@ -69,7 +69,7 @@ class TransferConstraints(SolverVariables):
         return sent
 
     def _add_delayed_copy(self, edge: int, maker: int, target: int, guard: tuple[str, ...], start: str) -> None:
-        """A copy over an edge with ticks of its own: it may start later than possible, to save memory."""
+        """A copy over an edge with its own ticks: its start is a variable, since a later start may save memory."""
         shape = self.shape
         p, ticks = int(shape.problem.edges[edge].source), shape.decoder.edge_keys[edge]
         key = (p, maker if shape.scattered[p] else -1, target, ticks)
@@ -98,7 +98,7 @@ class TransferConstraints(SolverVariables):
         )
 
     def sizes(self, p: int, makers: Sequence[int], target: int, key: int = -1) -> dict[int, list[tuple[tuple[str, ...], int]]]:
-        """For each maker: (guards, bytes) that the transfer to `target` carries at least, of the last hop."""
+        """For each maker: (guards, the least bytes that the last hop of the transfer to `target` carries under them)."""
         shape, decoder = self.shape, self.shape.decoder
         result: dict[int, list[tuple[tuple[str, ...], int]]] = {device: [] for device in makers}
         for edge in decoder.outgoing[p]:
@@ -151,7 +151,7 @@ class TransferConstraints(SolverVariables):
         return result
 
     def _is_read_whole(self, p: int) -> bool:
-        """Does every reader read all of the output?"""
+        """Does every reader need the full output?"""
         shape = self.shape
         edges = [shape.problem.edges[edge] for edge in shape.decoder.outgoing[p]]
         return not shape.scattered[p] and all(edge.whole or not shape.split[edge.target] for edge in edges)

@@ -39,7 +39,7 @@ class RowAccess(NamedTuple):
 
 
 class ModeTable:
-    """`modes` per phase, those that a class cannot run left out."""
+    """The candidate modes of each phase, without those that some class cannot run."""
 
     def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], decoder: ScheduleDecoder | None = None) -> None:
         self.decoder = ScheduleDecoder(problem) if decoder is None else decoder
@@ -91,7 +91,7 @@ class ModeTable:
         return [self.home] if self.combined[phase] else self.devices[phase]
 
     def accesses(self, edge: int, source_mode: int, target_mode: int) -> list[RowAccess]:
-        """The units that each shard of the target reads of each producer, its own device's included."""
+        """The units that each shard of the target reads of each producer, including those made on its own device."""
         known = self._accesses.get((edge, source_mode, target_mode))
         if known is not None:
             return known
@@ -129,7 +129,7 @@ class ModeTable:
         return self.travel(source, self.home, combine.bytes)
 
     def delay(self, edge: int, source: int, target: int) -> int:
-        """Ticks of an edge that has ticks of its own."""
+        """Ticks of an edge that states its own ticks."""
         if source == target:
             return 0
         return self.decoder.edge_keys[edge] + self.decoder.syncs[target]
@@ -166,7 +166,8 @@ class ModeTable:
 # A head is a lower bound of a shard's start, a tail a lower bound of the ticks after its end.
 
 class HeadsAndTails:
-    """`head[p][k][i]`, `tail[p][k][i]` of piece i of mode k of phase p; `combine_tail[p]` after its combine."""
+    """`head[p][k][i]` and `tail[p][k][i]` are of shard i of mode k of phase p; `combine_tail[p]` are the ticks after p's
+    combine."""
 
     def __init__(self, shape: ModeTable) -> None:
         self.shape = shape
@@ -196,7 +197,7 @@ class HeadsAndTails:
         return max(arrivals) + combine.ticks_per_shard * len(ends)
 
     def pieces(self) -> list[tuple[int, int, int, ModeShard, int, int]]:
-        """(phase, mode, piece index, piece, head, tail) of every candidate shard."""
+        """(phase, mode, shard index, shard, head, tail) of every candidate shard."""
         return [
             (p, k, i, piece, self.head[p][k][i], self.tail[p][k][i])
             for p in range(self.shape.count)
@@ -218,7 +219,8 @@ class TimePoint:
 
 @dataclass(slots=True)
 class Route:
-    """A transfer's last hop, if the maker is on `producer`: `occupied` by guards (the longest that holds counts)."""
+    """The last hop of a transfer whose maker is on `producer`; the channel is `occupied` for the longest time whose guards
+    hold."""
 
     producer: int
     hop: Hop | None
@@ -236,10 +238,10 @@ class OptionalTransfer:
     target: int
     present: str
     start: str
-    busy: str | None  # variable: the channel is free again; None: `start` plus a constant of the route
+    busy: str | None  # variable: the tick at which the channel is free again; None: `start` plus a constant of the route
     routes: list[Route]
     partial: bool = False
-    key: int = -1  # an edge's own ticks, where those count
+    key: int = -1  # the edge's own ticks, where it states them
 
     def busy_moments(self, route: Route) -> TimePoint:
         if self.busy is not None:
@@ -282,7 +284,7 @@ class SolverVariables:
         self.solver.clause((*self.guard, *literals))
 
     def add_difference(self, guards: Sequence[str], later: str, earlier: str, ticks: int) -> None:
-        """`later` is `ticks` or more after `earlier`, if the guards hold."""
+        """If the guards hold, `later` is at least `ticks` after `earlier`."""
         self.clause(*map(negation, guards), f"(>= (- {later} {earlier}) {ticks})")
 
     def add_after(self, guards: Sequence[str], later: str, moment: TimePoint, ticks: int = 0) -> None:
@@ -329,7 +331,7 @@ class SolverVariables:
         return [(self.runs_on(p, d), self.start(p, d)) for d in self.shape.devices[p]]
 
     def shard_ends(self, p: int, device: int) -> list[TimePoint]:
-        """When the shard on the device ends; guarded by its being there."""
+        """The ends of the phase's shards on the device, each guarded by the literal that the shard exists."""
         by_ticks: dict[int, list[str]] = {}
         for literal, pieces in zip(self.mode_literals[p], self.shape.pieces[p], strict=True):
             for piece in pieces:
@@ -359,13 +361,13 @@ class SolverVariables:
         return self.combine_ends(p) if self.shape.combined[p] else self.shard_ends(p, device)
 
     def ends(self, p: int) -> list[TimePoint]:
-        """The points of which the latest completes the phase."""
+        """The points in time of which the latest completes the phase."""
         if self.shape.combined[p]:
             return self.combine_ends(p)
         return [moment for d in self.shape.devices[p] for moment in self.shard_ends(p, d)]
 
     def accesses(self, edge: int) -> dict[tuple[int, int], list[tuple[str, ...]]]:
-        """For (producer, device): the conjunctions of literals under which the device reads what the producer has."""
+        """By (producer, device): conjunctions of literals under which the device reads a part of the producer's output."""
         if edge not in self._needed:
             self._needed[edge] = self._compute_accesses(edge)
         return self._needed[edge]
@@ -405,7 +407,7 @@ class SolverVariables:
         return result
 
     def is_used(self, device: int) -> str:
-        """Some shard runs on the device."""
+        """The literal that some shard runs on the device."""
         if device not in self._used:
             literals = [self.runs_on(p, device) for p in range(self.shape.count) if device in self.shape.devices[p]]
             if "true" in literals:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from ....lang.support.records import dataclass
 
 MOST_STEPS: Final = 4_000_000_000
-"""z3 counts in 32 bits."""
+"""z3 counts steps in 32 bits."""
 
 
 class ProbeVerdict(Enum):
@@ -104,7 +104,7 @@ class Solver:
             self.add(f"(or {' '.join(left)})")
 
     def define(self, literals: Sequence[str]) -> None:
-        """Assert a defining clause of a name, which outlives a pop, as the name does."""
+        """Assert a clause that defines a name.  It survives a pop, as the name does."""
         self.clause(literals)
         if self._depth and self.recorded is None:
             self._defined.append(tuple(literals))
@@ -151,7 +151,7 @@ class Solver:
         self._solver.set(name, value)
 
     def check(self, steps: SolverSteps, share: int, assumptions: Sequence[str] = ()) -> ProbeVerdict:
-        """At most `share` of the steps left.  The steps used are taken from `steps`."""
+        """The verdict after at most `share` of the remaining steps; subtracts the steps used from `steps`."""
         self._flush()
         limit = min(share, steps.remaining, MOST_STEPS)
         if limit <= 0:
@@ -168,7 +168,7 @@ class Solver:
         before = self._count()
         try:
             verdict = self._solver.check(*(z3.Bool(name, ctx=context) for name in assumptions))
-        except z3.Z3Exception:  # out of memory among them
+        except z3.Z3Exception:  # includes out of memory
             return ProbeVerdict.UNKNOWN
         finally:
             if watchdog is not None:
@@ -197,7 +197,7 @@ class Solver:
         return self._core
 
     def model(self) -> tuple[Mapping[str, int], frozenset[str]]:
-        """The integers by name (those that matter), and the Booleans that are true."""
+        """The model: integers by name (only those that the solver assigned), and the Booleans that are true."""
         model = self._solver.model()
         numbers: dict[str, int] = {}
         true: set[str] = set()

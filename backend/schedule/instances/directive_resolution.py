@@ -65,7 +65,8 @@ class DirectiveScope:
     problem: Problem
     phases: Mapping[str, Sequence[NamedPhase]]
     axes: Mapping[PhaseIndex, Sequence[int]] = field(default_factory=dict)
-    """Along which axes a phase may be cut.  A problem whose phases have several has one space for each choice (`along`)."""
+    """By phase, the axes along which it may be cut.  Where phases have several, each choice of axes is a problem
+    (`Problem.along`)."""
 
 
 class InstanceDirectiveReader(DirectiveReader[PhaseIndex]):

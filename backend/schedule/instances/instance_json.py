@@ -79,7 +79,7 @@ MOST_GROUPS: Final = 10_000
 MOST_DEVICES: Final = 1_000_000
 MOST_LINKS: Final = 100_000
 PROCESSOR: Final = "processor"
-"""The class of devices in formats without classes."""
+"""The device class in formats that have no classes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,7 +360,7 @@ def decode(value: object, problems: Problems, devices: Devices | None = None) ->
 
 
 def _topology(devices: Devices, tick_ns: int, phases: tuple[PhaseTask, ...], problems: Problems) -> Topology:
-    """Returns the topology that `devices` gives."""
+    """Returns the topology that `devices` describes."""
     kinds = sorted({kind for phase in phases for kind in phase.ticks})
     if not isinstance(devices, int):
         return _of_classes(devices(tick_ns), set(kinds))
@@ -395,7 +395,7 @@ def _phase(of: Fields) -> PhaseTask:
 
 
 def _ticks(of: Fields, kind: str, rows: int) -> Ticks:
-    """Returns ticks: a number is those of the phase, a list is points (rows, ticks)."""
+    """Returns the tick table of a phase: a number is the ticks of the whole phase, a list holds points (rows, ticks)."""
     if not isinstance(of.values[kind], list):
         return Ticks(((max(1, rows), of.number(kind)),))
     points: list[tuple[int, int]] = []

@@ -38,8 +38,8 @@ from .instance_json import MOST_CHARACTERS, Devices, decode, equal_processors, l
 class Solved:
     """A solved instance.
 
-    `problem`: what was planned, with several batches unrolled and late selects as one phase; `seconds`: of planning;
-    `speculated`: ids of selects.
+    `problem`: the planned form, with batches unrolled and each late select as one phase; `seconds`: planning time; `speculated`:
+    ids of selects.
     """
 
     problem: Problem
@@ -50,7 +50,7 @@ class Solved:
 
 
 class BadPlan(Exception):
-    """The verifier rejects the planner's schedule: a bug in Rho."""
+    """Raised where the verifier rejects the planner's schedule: a bug in Rho."""
 
 
 def solve(problem: Problem, budget: Budget = DEFAULT) -> Solved:
@@ -130,7 +130,7 @@ def read_instance(file: str, text: str, devices: Devices | None = None, contenti
 # An answer as JSON and as text.  docs/instances.md describes the JSON.
 
 ENDLESS: Final = 1 << 59
-"""Bounds from here on prove that no schedule exists."""
+"""Bounds of at least this prove that no schedule exists."""
 
 
 def result_json(solved: Solved) -> dict[str, Any]:

@@ -36,10 +36,10 @@ from ..problem import Baseline, BoundCertificate, QueueKind, Status
 
 # ---------------------------------------------------------------------------------------------------- records
 #
-# The parts of a plan beside its steps: devices and links, the phases in numbers, files, stores, chunks, regions.
+# Records of a plan other than steps: devices and links, the phases in numbers, files, stores, chunks, regions.
 
 AS_OBJECT: Final = "an object"
-"""Of pairs of a name and a number: how `codec` writes them."""
+"""Marks a tuple of (name, number) pairs that `codec` writes as a JSON object."""
 
 DeviceId = NewType("DeviceId", str)
 Counts: TypeAlias = Annotated[tuple[tuple[str, int], ...], AS_OBJECT]
@@ -100,7 +100,7 @@ class PlannedFile:
 
 
 class Access(Enum):
-    """What a pass does with a store."""
+    """How a pass uses a store."""
 
     READ = "read"
     WRITE = "written"
@@ -124,7 +124,7 @@ class LoopStateStorage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedChunks:
-    """A phase of which a device runs up to `count` chunks."""
+    """A phase whose shard on a device is divided into up to `count` chunks."""
 
     phase: PhaseId
     count: int
@@ -134,7 +134,7 @@ class PlannedChunks:
 class PlannedCut:
     """The chosen `axis` of a phase or an input, of all `axes` along which it could be cut.
 
-    None: it is not cut; `because`: the reason, if it has rows and no axis."""
+    `axis` None: it is not cut; `because` says why, if it has rows and could not be cut."""
 
     phase: PhaseId
     axis: int | None
@@ -143,7 +143,7 @@ class PlannedCut:
 
     @property
     def is_chosen(self) -> bool:
-        """Are there plans along another axis?"""
+        """Are there other axes, so that this one was chosen?"""
         return not {self.axis}.issuperset(self.axes)
 
 
@@ -160,7 +160,7 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRegion:
-    """An outermost loop, fold, scan or map: compiled as one region, with its state, or phase by phase, `because` of something.
+    """An outermost loop, fold, scan or map: compiled as one region with its state, or run phase by phase (`because`: the reason).
 
     Fused phases and chains along rows (`RowsStep`) are regions as they are."""
 
@@ -186,18 +186,18 @@ Box: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Role(Enum):
-    """Why a buffer exists."""
+    """The reason why a buffer exists."""
 
     INPUT = "input"
     CONSTANT = "constant"
     VALUE = "value"
-    ALIAS = "alias"  # a view of another buffer: no bytes of its own
+    ALIAS = "alias"  # a view of another buffer, which takes no bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Storage of a value, or of a piece of it, on a device.  Its live range is from step `first` to step `last` of its plan,
-    inclusive, or in a plan with ticks from the tick `first` to the tick `last`.
+    """Storage of a value, or of a part of it, on a device.  Its live range is [`first`, `last`], both inclusive: steps of its
+    plan, or ticks in a plan that has ticks.
 
     `reuses`: this result may be written over the buffer of that value, which dies in the same step."""
 
@@ -253,7 +253,7 @@ class StreamStep:
 
     `rows`: of a tile along the cut axis; `depth`: tiles in memory at once, one being computed, the others being read.  `results`:
     the values that are complete after the pass; `reads`, `writes`: bytes from and to stores.  A phase may be run by several
-    passes; nothing of it is kept between them.
+    passes; no result of it survives from one pass to the next.
 
     `shares`: the tiles of each device that takes part, in the order of the tiles; none if the queue's device runs all, where
     others could take part `undivided` because of this."""
@@ -271,7 +271,7 @@ class StreamStep:
 
 @dataclass(frozen=True, slots=True)
 class CombineStep:
-    """Join the partial results of a phase that was cut along its reduce axis, at home, in the order of sums."""
+    """Combine the partial results of a phase that was cut along its reduce axis, at home, in the order of sums."""
 
     phase: PhaseId
     start: int
@@ -399,7 +399,7 @@ TAGS: Final[dict[type, str]] = {
     RunStep: "run", RowsStep: "rows", StreamStep: "stream", CombineStep: "combine", FreeStep: "free", TransferStep:
     "transfer", FenceStep: "fence", WaitStep: "wait", LoopStep: "loop", JoinStep: "join", BranchStep: "branch", CellsStep:
     "cells", }  # fmt: skip
-"""What a stored plan calls them."""
+"""The tag of each step class in a stored plan."""
 
 
 def phases_of(step: Step) -> tuple[PhaseId, ...]:
@@ -446,8 +446,8 @@ class SubPlan:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """The quality of the plan, in ticks of `ExecutionPlan.tick_ns`: its makespan, the certified lower bound of the first
-    objective, the value of each objective, and the baselines."""
+    """The planner's figures, in ticks of `ExecutionPlan.tick_ns`: the makespan, the certified lower bound of the first objective,
+    the value of each objective, and the baselines."""
 
     makespan: int
     lower_bound: int
@@ -505,13 +505,13 @@ class ExecutionPlan:
 LARGEST: Final = 1 << 62
 """An exclusive upper bound of all numbers of a plan: bytes, ticks, ids."""
 LONGEST: Final = 10_000
-"""Characters of one text of a plan, but for the program's."""
+"""Characters of one text of a plan, at most; the program's text may be longer."""
 LONGEST_PROGRAM: Final = 1 << 24
 _UNSEEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _DEVICE: Final = re.compile(r"\w[\w.\-]{0,200}(\[[0-9]{1,9}\])?")
 _DEVICES: Final = frozenset({"Device.id", "ExecutionPlan.home", "Buffer.device"})
 _PROGRAM: Final = frozenset({"PlannedFile.text", "PlannedPhase.label"})
-"""Texts that are shown as they are in the program."""
+"""Texts that quote the program; they may contain invisible characters."""
 _POSITIVE: Final = frozenset({"Device.threads", "Space.chunks", "ExecutionPlan.tick_ns"})
 
 
@@ -520,7 +520,7 @@ class PlanFormatError(ValueError):
 
 
 def encoded(value: Any, hint: Any = None) -> Any:
-    """Dicts, lists, texts and integers."""
+    """The JSON value (dicts, lists, texts, integers) of a value of type `hint`."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, tuple):
@@ -566,7 +566,7 @@ def decoded(kind: Any, data: object, where: str, field: str = "") -> Any:
 
 @cache
 def hints_of(kind: Any) -> dict[str, Any]:
-    """The fields of a dataclass with their types, in order."""
+    """The fields of a dataclass with their types, in declaration order."""
     hints = get_type_hints(kind, {"Mapping": Mapping, **vars(sys.modules[kind.__module__])}, include_extras=True)
     return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
 
@@ -636,7 +636,7 @@ def _text(data: object, where: str, field: str) -> str:
 # verified against that program.
 
 LARGEST_PLAN: Final = 64 << 20
-"""Bytes of JSON that are read at most."""
+"""The most bytes of JSON that are read."""
 
 
 def encode_plan(plan: ExecutionPlan) -> str:

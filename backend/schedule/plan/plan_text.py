@@ -69,8 +69,8 @@ from .plan import (
 #
 # The decisions of a plan as a `schedule` block: the axis, the devices and the rows of each phase, and their order.
 #
-# Phases have the numbers of the plan (`#4`), since a value that a block names is not fused.  Loops that devices run together and
-# phases in chunks have no line: they are planned again.
+# Phases have the numbers of the plan (`#4`), since fusion skips values that a block names.  Distributed loops and phases in
+# chunks get no line: the planner decides them again.
 
 def schedule_text(plan: ExecutionPlan) -> str:
     """A `schedule` block with which the same program, sizes and devices get these decisions."""
@@ -175,7 +175,7 @@ def op_name(phase: Phase) -> str:
 
 
 def label(phase: Phase, graph: Graph) -> str:
-    """The names that the program gives the results, and the functions at work; an output or what is printed by its own."""
+    """The names that the program gives the phase's results, and its functions; an output or a print has its own label."""
     if isinstance(phase, Output):
         return f"output {phase.name}"
     if isinstance(phase, Print):
@@ -216,7 +216,7 @@ def axis_name(axis: int) -> str:
 
 
 def render_projection(projection: Projection, rank: int, number: SizeNumber) -> str:
-    """The index of a read, in terms of the iteration axes."""
+    """The index of a read in terms of the iteration axes, such as `i;2j+1`."""
     current = [axis_name(axis) for axis in range(rank)]
     fills = ""
     for stage in projection.stages:
@@ -269,7 +269,7 @@ def plan_text(plan: ExecutionPlan) -> str:
 
 
 def bytes_text(count: int) -> str:
-    """`80.0 MB` (MB is 10⁶)."""
+    """A byte count as text, such as `80.0 MB` (1 MB = 10⁶ bytes)."""
     for unit, size in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= size:
             return f"{count / size:.1f} {unit}"
@@ -419,7 +419,7 @@ def _end_of_run(pieces: Sequence[QueueText], index: int) -> int:
         return index + 1
     steps = _steps(pieces[index], pieces[index + 1])
     if any(steps[1 : len(_NUMBER.findall(pieces[index][0]))]) or not pieces[index][0].partition(" ")[0].endswith("]"):
-        return index + 1  # the heading has an instance, and nothing else of it grows
+        return index + 1  # the heading names no instance, or more than the instance number changes in it
     stop = index + 2
     while (
         stop < len(pieces) and _shape(pieces[stop]) == _shape(pieces[index]) and _steps(pieces[stop - 1], pieces[stop]) == steps
@@ -516,7 +516,7 @@ def space_lines(plan: ExecutionPlan) -> list[str]:
 
 
 def has_other_axes(plan: ExecutionPlan) -> bool:
-    """Could a phase be cut along another axis than in the plans that the bound is of?"""
+    """Could some phase be cut along an axis that the plans of the bound do not use?"""
     return not plan.space.every_axis and any(one.is_chosen for one in plan.space.cuts)
 
 
@@ -634,7 +634,7 @@ def bound_text(plan: ExecutionPlan) -> str:
 
 
 def _narrower_bounds(prediction: Prediction, value: int) -> str:
-    """What is proved of fewer plans."""
+    """Text of the bounds that hold for a subset of the plans."""
     detail = prediction.proof.detail
     parts = [f"; along these axes {bound}{' (optimal)' * (bound == value)}" for name, bound in detail.items() if name == "axes"]
     parts += [f"; the least in whole shards along these axes {bound}" for name, bound in detail.items() if name == "whole"]
@@ -658,7 +658,7 @@ def prediction_text(plan: ExecutionPlan) -> str:
 
 
 def amount(objective: str, value: int, tick_ns: int) -> str:
-    """`energy 924 mJ`."""
+    """The value of an objective with its unit, such as `energy 924 mJ`."""
     return f"{objective} " + (time_text(value * tick_ns) if objective == "latency" else f"{value}{_UNITS.get(objective, '')}")
 
 
@@ -670,7 +670,7 @@ def time_text(ns: int) -> str:
 
 
 def busy_of(plan: ExecutionPlan) -> dict[str, int]:
-    """Ticks that each device with work computes."""
+    """By device with work, the ticks in which it computes."""
     busy: dict[str, int] = {}
     for queue in plan.main.queues:
         if queue.kind is QueueKind.COMPUTE:

@@ -89,8 +89,8 @@ def _structured(phase: Structured, cut: Cut, read: int, axis: int, types: Types)
 
 
 def _reach(projection: Projection, space: Sequence[int], cut: Cut, first: int, stop: int, axis: int) -> tuple[int, int] | None:
-    """The interval of the operand's axis that rows [first, stop) read, not clipped to the operand; None if it is not affine in
-    the rows."""
+    """The interval of the operand's axis that rows [first, stop) of the shard read, not clipped to the operand; None if it is not
+    affine in the rows."""
     start, end = first * cut.grain, min(stop * cut.grain, cut.size)
     box = [(start, end) if a == cut.axis else (0, n) for a, n in enumerate(space)]
     reshaped = False

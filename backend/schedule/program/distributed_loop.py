@@ -89,9 +89,9 @@ class ProgramProblem:
     options: tuple[tuple[PhaseCut, ...], ...] = ()
     profile: Profile | None = None
     distributed_loops: Mapping[int, DistributedLoop] = field(default_factory=dict)
-    """By phase index, the loops that several devices run together."""
+    """By phase index, the distributed loops."""
     shared_loops: tuple[PhaseId, ...] = ()
-    """The loops that several devices may run together in the plans that the bound ranges over."""
+    """The loops that the plans of the bound may distribute."""
 
     def along(self, chosen: Sequence[int] = ()) -> ProgramProblem:
         """The problem along these axes alone (empty: the problem's own)."""
@@ -109,7 +109,7 @@ class ProgramProblem:
 
 @dataclass(frozen=True, slots=True)
 class PlannedIteration:
-    """An iteration, or the epilogue, as a problem with its schedule and plan."""
+    """The problem of an iteration, or of the epilogue, with its schedule and plan."""
 
     iteration: LoopIteration
     program: ProgramProblem
@@ -236,7 +236,7 @@ class Boxes:
         self.is_whole = {phase: count == 1 and phases[phase].combine is None for phase, count in shards.items()}
 
     def of_shard(self, shard: Shard) -> tuple[Box | None, ...]:
-        """The box of each result of a shard (of partial results: their box of the iteration space)."""
+        """The box of each result that a shard computes; of partial results, their box of the iteration space."""
         phase = self.program.phases[shard.phase]
         values = traverse.results(phase)
         if shard.phase in self.program.distributed_loops:

@@ -104,8 +104,7 @@ def loop_round_trip_bound(program: ProgramProblem, loop_index: int, one: Iterati
 
 
 def _exchange_ticks(groups: Sequence[_LoopRoundTrip], room: Sequence[int], rows: int, most: int) -> int:
-    """The least ticks, up to `bisect_max`, in which all rows come to groups of devices with room for so many each, and go
-    back."""
+    """The least ticks in which all rows reach groups of devices with room for so many each, and return (by bisection)."""
 
     def enough(time: int) -> bool:
         return sum(min(most_rows, route.rows(time, rows)) for most_rows, route in zip(room, groups, strict=True)) >= rows
@@ -131,7 +130,7 @@ def _transferred_bytes(program: ProgramProblem, loop: Loop) -> tuple[list[int], 
 
 
 def is_at_home_from_start(task: PhaseTask) -> bool:
-    """Is its output at home from the start?"""
+    """Is the phase's output at home before anything runs?"""
     return task.home and not any(table.at(task.units) for table in task.ticks.values())
 
 
@@ -140,7 +139,7 @@ def reads_at_home(task: PhaseTask) -> bool:
 
 
 def _ticks_on_one_device(decoder: ScheduleDecoder, device: int, table: Ticks, sizes: Sequence[Sequence[int]]) -> int:
-    """Ticks of the loop on one device, transfers from and to home included."""
+    """Ticks of the loop on one device, including transfers from and to home."""
     moved = [(sum(size), ends) for size, ends in zip(sizes, ((decoder.home, device), (device, decoder.home)), strict=True)]
     total = table.at(1)
     for size, ends in moved:
@@ -150,7 +149,7 @@ def _ticks_on_one_device(decoder: ScheduleDecoder, device: int, table: Ticks, si
 
 
 def _groups(decoder: ScheduleDecoder, sizes: Sequence[int]) -> list[_LoopRoundTrip]:
-    """Home, and the other devices grouped by the channels that lead there and back."""
+    """Home, and the other devices grouped by the channels that connect them with home."""
     routes: dict[object, _LoopRoundTrip] = {decoder.home: _LoopRoundTrip(Fraction(0), 0, [decoder.home])}
     for device in range(len(decoder.kinds)):
         if device == decoder.home:
@@ -169,7 +168,7 @@ def _groups(decoder: ScheduleDecoder, sizes: Sequence[int]) -> list[_LoopRoundTr
 
 
 def _rows(bounds: BoundSet, waits: Mapping[int, int], device: int, time: int, rows: int) -> int:
-    """An upper bound of the rows of a device in an iteration of `time` ticks, if another device has a row."""
+    """An upper bound of a device's rows in an iteration of `time` ticks, if another device has at least one row."""
     return min(
         (bounds.decoder.max_rows_within(p, device, time - wait) if time >= wait else 0 for p, wait in waits.items()), default=rows
     )
@@ -198,7 +197,7 @@ MOST_LOOPS: Final = 8
 MOST_TRIED: Final = 16
 """Modes of a loop that are evaluated."""
 MOST_PLANNED: Final = 2
-"""How many of these are planned in the program."""
+"""The best of these modes, which are planned in the program."""
 MEMORY_ROUNDS: Final = 4
 """Rounds of redistributing rows where memory is short."""
 
@@ -269,7 +268,7 @@ def _without_plan(forms: Sequence[ProgramProblem], context: CostContext, planner
 
 
 def _conflict_beside_loops(program: ProgramProblem, options: Mapping[int, object]) -> Conflict | None:
-    """A conflict of memory that exists for every way to run the loops."""
+    """A memory conflict that exists however the loops are run."""
     others = without_cuts(program.problem, options)
     return memory_conflict(replace(others, chunks=program.problem.chunks))
 
@@ -458,7 +457,7 @@ def _bytes_held(distributed: DistributedLoop, device: int, rows: int, one: Itera
 def _bound(program: ProgramProblem, options: Mapping[int, Sequence[IterationTemplate]]) -> int:
     """The bound of the first objective.  See Note [Bound].
 
-    Energy: either no loop is distributed, or some device works beside home in one."""
+    Energy: either no loop is distributed, or one runs on home and some other device."""
     eased, longer = _relaxed_program(program, options)
     costs = Costs(ScheduleDecoder(eased))
     if not all(costs.allowed):
@@ -484,8 +483,8 @@ def _bound(program: ProgramProblem, options: Mapping[int, Sequence[IterationTemp
 
 
 def _holds_with_transfers(directive: Directive, program: ProgramProblem, options: Mapping[int, object]) -> bool:
-    """Does it hold for loops with their way, too?  The way follows first states that are at home from the start, and nothing but
-    what reads at home all that is brought back waits for it."""
+    """Does the directive still hold if loops include their round trip?  Yes where the initial states are at home from the start
+    and no phase but readers at home waits for the returned results."""
     if not isinstance(directive, Before) or directive.line.text:
         return True
     (first,), (then,), tasks = directive.first, directive.then, program.problem.phases
@@ -500,7 +499,7 @@ def _holds_with_transfers(directive: Directive, program: ProgramProblem, options
 def _relaxed_program(
     program: ProgramProblem, options: Mapping[int, Sequence[IterationTemplate]]
 ) -> tuple[Problem, dict[int, PhaseTask]]:
-    """The relaxation with shorter loops, and the loops' tasks with their round trips.  See Note [Bound]."""
+    """The relaxation with shortened loops, and the loops' tasks including their round trips.  See Note [Bound]."""
     problem, phases = program.problem, list(program.problem.phases)
     directives = [directive for directive in problem.directives if not isinstance(directive, LimitMemory)]
     longer: dict[int, PhaseTask] = {}

@@ -118,7 +118,7 @@ def iteration_template(bound: BoundGraph, loop: Loop, axes: StateAxes, context: 
 
 
 def _tables(iteration: LoopIteration, cuts: AxisChoice, context: CostContext) -> tuple[Mapping[str, Ticks | None], ...]:
-    """By phase and class; the entries have the states already."""
+    """Ticks by phase and class; entry phases take none, since the states are already there."""
     return tuple(
         {
             group.kind: Ticks(((1, 0),)) if index < len(iteration.axes) else context.ticks(phase, group, cut, iteration.bound)
@@ -138,7 +138,7 @@ def distributed_loop_of(one: IterationTemplate, mode: Mode) -> DistributedLoop |
 
 
 def gather_iteration(one: IterationTemplate) -> PlannedIteration:
-    """The epilogue, which gathers the last states at home; not yet scheduled."""
+    """The epilogue: it gathers the last states at home; not yet scheduled."""
     context, last = one.context, exit_graph(one.bound, one.iteration.loop, one.iteration)
     forced = {phase.id: PhaseCut(None) for phase in last.bound.graph.phases} | _fixed_axes(last, {})
     cuts = cuts_of_fewest_bytes(last.bound, forced, context)
@@ -188,7 +188,7 @@ def _owner(mode: Mode, row: int) -> int:
 
 
 def _fixed_axes(iteration: LoopIteration, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, PhaseCut]:
-    """The fixed axes of the phases that enter and produce the states, and of those that take edge rows."""
+    """The fixed axes of phases that provide the iteration's states, produce the next ones, or take wrapped-around edge rows."""
     types = iteration.bound.graph.types
     fixed: dict[PhaseId, PhaseCut] = {}
     for phase, axis in zip(iteration.bound.graph.phases, iteration.axes, strict=False):
@@ -248,13 +248,13 @@ MOST_TOGETHER: Final = 2
 """Branches of which every combination is planned."""
 
 ProblemFactory: TypeAlias = Callable[[BoundGraph], ProgramProblem]
-"""The problem of a bound graph with its directives."""
+"""Builds the problem of a bound graph with its directives."""
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 
 
 @dataclass(frozen=True, slots=True)
 class BranchForm:
-    """The chosen form of a program's branches, and its answer."""
+    """The form chosen for a program's branches, and its answer."""
 
     program: ProgramProblem
     answer: Answer
@@ -291,7 +291,7 @@ def plan_forms(bound: BoundGraph, build_problem: ProblemFactory, budget: Budget,
 
 
 def _bounded(answer: Answer, least: Answer) -> Answer:
-    """An answer of one form, with the bound of a relaxation of all forms."""
+    """The answer of one form, with the lower bound of a relaxation of all forms."""
     if not answer.is_usable or least.schedule is None:
         return answer
     return answer.bounded(replace(answer.proof, method="bound", lower_bound=least.lower_bound))
@@ -369,7 +369,7 @@ def selects_of(bound: BoundGraph, full: ProgramProblem, branches: Sequence[Phase
 
 
 def arms_of(bound: BoundGraph, branches: Sequence[PhaseId]) -> list[Branch]:
-    """These branches of a graph, as they are in it."""
+    """These branches as they appear in the graph."""
     branch_of = {phase.id: phase for phase in traverse.all_phases(bound.graph) if isinstance(phase, Branch)}
     return [branch_of[branch] for branch in branches]
 

@@ -90,18 +90,19 @@ class PlannedBuffer:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The ticks in which it takes memory."""
+        """The ticks [start, end) in which the buffer takes memory."""
         return self.start, max(self.end + self.stays, self.start + 1)
 
 
 SentBoxes: TypeAlias = tuple[int, int, tuple[Box | None, ...]]
-"""A transfer out of a device: its start, its arrival, the boxes it reads."""
+"""A transfer out of a device: (start, arrival, boxes that it reads)."""
 
 
 def reads_until(pieces: Sequence[PlannedBuffer], moves: list[SentBoxes]) -> list[int | None]:
-    """For each piece of one output on a device, the tick at which the last transfer that reads it has arrived; None: none does.
+    """For each piece of one output on a device, the tick at which the last transfer that reads it has arrived; None if no
+    transfer reads it.
 
-    With very many pieces and transfers: the arrival of the last transfer that starts later."""
+    With very many pieces and transfers an upper bound: the arrival of the last transfer that starts later."""
     if len(pieces) * len(moves) > MAX_READER_PAIRS:
         moves.sort(key=lambda move: move[:2])
         latest = list(accumulate((arrive for _, arrive, _ in reversed(moves)), max))[::-1]
@@ -138,8 +139,8 @@ def peaks_of(
 
 
 def buffers_of(pieces: Sequence[PlannedBuffer], program: ProgramProblem, names: Sequence[str]) -> tuple[Buffer, ...]:
-    """Addresses by first fit in order of birth (beyond `MAX_SEARCHED_BUFFERS` at once: one after the other); `first` and `last`
-    are ticks."""
+    """The plan's buffers with addresses by first fit in order of start (beyond `MAX_SEARCHED_BUFFERS` live ones: one after the
+    other); `first` and `last` are ticks."""
     buffers: list[Buffer] = []
     taken: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     tops: dict[int, int] = defaultdict(int)
@@ -262,7 +263,7 @@ def sub_plan_of(program: ProgramProblem, schedule: Schedule, results: frozenset[
 
 
 def _copied_outputs(phases: Sequence[Phase]) -> Iterator[int]:
-    """Yields the places of prints and outputs that are copies: of inputs, which are the caller's, and of earlier results."""
+    """Yields the indices of prints and outputs that are copies: of inputs, which belong to the caller, and of earlier results."""
     given: set[ValueId] = set()
     for index, phase in enumerate(phases):
         if isinstance(phase, Input):
@@ -548,7 +549,8 @@ class _PlanWriter:
                 self.frees[at].append(FreeStep(own_values, box, device))
 
     def freed_box(self, piece: PlannedBuffer, number: int) -> Box | None:
-        """The box that a free names; also the full box, where the device has parts too, which a free without a box would free."""
+        """The box that a free names.  It is also the full box where the device has parts as well, because a free without a box
+        frees all."""
         box, others = piece.boxes[number], self.on[piece.device, piece.phase]
         if box is not None or all(one.is_partial or one.boxes[number] is None for one in others):
             return box

@@ -81,7 +81,7 @@ from .schedule_from_plan import (
 
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 ProblemFactory: TypeAlias = Callable[..., ProgramProblem]
-"""The problem of a form of the program, given edges whose operands must be whole, and the distributed loops."""
+"""The problem of a form of the program, given edges whose target needs the full operand, and the distributed loops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class SearchDeadline:
 
 
 def texts_of(core: Core) -> tuple[PlannedFile, ...]:
-    """The files of a program."""
+    """The program's files: its own text first, then what it uses."""
     return tuple(PlannedFile(source.name, source.text) for source in core.sources)
 
 
@@ -142,7 +142,8 @@ def plan_program(
     search_deadline: SearchDeadline | None = None,
     axes: Axes | None = None,
 ) -> PlannedProgram:
-    """The plan of a program with sizes: the first of some attempts that both verifiers accept, the most ambitious first.
+    """Plans a program with sizes: tries several planners, the most ambitious first, and returns the first plan that both
+    verifiers accept.
 
     `objectives` go before those of its schedule blocks; `ticks_of`: ticks from elsewhere; `search_deadline`: a deadline for the
     search alone; `axes`: along which phases are cut, where that is not to be chosen.
@@ -157,7 +158,7 @@ def plan_program(
         distributed_loops: Mapping[PhaseId, DistributedLoop] | None = None,
     ) -> ProgramProblem:
         nonlocal warnings
-        chunks = 1 if speculable_branches(bound.graph) else CHUNKS  # of several forms the bounds are compared
+        chunks = 1 if speculable_branches(bound.graph) else CHUNKS  # bounds of forms are compared
         built = problem_of(
             form, profile, unaligned=unaligned, ticks_of=ticks_of, distributed_loops=distributed_loops, chunks=chunks, axes=axes
         )
@@ -194,7 +195,7 @@ def _with_distributed_loops(
     ticks_of: TicksOf | None,
     budget: Budget,
 ) -> BranchForm:
-    """The form with distributed loops, where that is better."""
+    """The form with distributed loops, if they make the plan better."""
     from ..search.lexicographic_search import plan_objectives
 
     bare = replace(formed.program, problem=replace(formed.program.problem, chunks=formed.answer.chunks))
@@ -252,7 +253,7 @@ def _planned(
     best: Planner,
     search_deadline: SearchDeadline | None = None,
 ) -> PlannedProgram:
-    """The plan of an answer, if both verifiers accept it.  AssertionError: they do not."""
+    """The plan of an answer.  Raises AssertionError if a verifier rejects it."""
     if not formed.answer.is_usable:
         raise _without_plan(formed.answer, core, formed.program)
     if is_narrowed(formed.program):
@@ -272,7 +273,7 @@ def _planned(
         answer = replace(best(program.problem, budget), speculated=answer.speculated)
         if answer.schedule is None:
             raise _without_plan(replace(answer, status=Status.ABORTED), core, program)
-        answer = _bounded_by(known, answer)  # plans whose operands are not wanted whole may be better than these
+        answer = _bounded_by(known, answer)  # plans without edges that need full operands may be better than these
         if search_deadline is not None:
             formed = search_deadline.unconstrain(BranchForm(program, answer))
             program, answer = formed.program, formed.answer
@@ -297,7 +298,7 @@ _ASSEMBLED: Final = "operands that come in pieces are put together, which takes 
 def _excess(plan: ExecutionPlan, problem: Problem) -> dict[str, int]:
     """By device, the bytes of a plan's peak above its limit.
 
-    Searches know of buffers and scratch, and not of operands that a step puts together from several pieces (`plan_of`)."""
+    Searches count buffers and scratch, but not operands that a step assembles from several pieces (`plan_of`)."""
     peaks = dict(plan.main.peak)
     limited = zip(problem.device_names(), directive_constraints(problem).memory_limits, strict=True)
     over = {name: peaks.get(DeviceId(name), 0) - cap for name, cap in limited if cap is not None}
@@ -305,8 +306,8 @@ def _excess(plan: ExecutionPlan, problem: Problem) -> dict[str, int]:
 
 
 def _refitted(program: ProgramProblem, answer: Answer, known: Answer, best: Planner, budget: Budget) -> Answer:
-    """The first answer that fits of three searches: with the operands that the plan before put together as scratch of the phases
-    that read them, with as much less memory as it took too much, and among the baselines; without a schedule where none does."""
+    """An answer that fits in memory.  Searches again with assembled operands counted as scratch of their readers, then with
+    limits lowered by the excess; else returns the best baseline that fits, or no schedule."""
     for next_problem in (_with_assembled, _with_less_memory):
         problem, refitted = program.problem, answer
         for _ in range(MOST_TIGHTENED):
@@ -359,7 +360,8 @@ def _with_less_memory(problem: Problem, program: ProgramProblem, schedule: Sched
 
 
 def _bounded_by(known: Answer, answer: Answer) -> Answer:
-    """An answer with the bound of `known`, which holds for plans with as many chunks; with more the bound is 0."""
+    """The answer with the bound of `known`, which holds for as many chunks as `known` has; an answer with more chunks gets bound
+    0."""
     if known.chunks < answer.chunks:
         return answer.bounded(BoundCertificate("none", 0))
     proof = replace(known.proof, lower_bound=known.lower_bound)
@@ -367,7 +369,7 @@ def _bounded_by(known: Answer, answer: Answer) -> Answer:
 
 
 def _failed(failures: Sequence[str], core: Core) -> Iterator[Diagnostic]:
-    """A warning for each stage of the planner that failed: the plan is valid, but a better one may be missed."""
+    """A warning for each planner stage that failed: the plan is valid, but a better one may exist."""
     if failures:
         span = core.schedules[0].span if core.schedules else Span(core.sources[0].name if core.sources else "", 0, 0)
         message = "a part of the planner failed and was left out; the plan is valid, but a better one may be missed"
@@ -400,7 +402,7 @@ def with_directives(
 ) -> tuple[ProgramProblem, tuple[Diagnostic, ...]]:
     """The problem with what the program's schedule blocks ask for.  Rejected: SCH1xx, SCH2xx.
 
-    Names are those of the graph `bound`, of which the problem's has some arms of branches beside them."""
+    Names refer to the graph `bound`; the problem's graph may have arms of branches as additional phases."""
     if not core.schedules:
         return _with_objectives(program, objectives, ()), ()
     spans = {p: phase.span for p, phase in enumerate(bound.graph.phases)}
@@ -458,7 +460,7 @@ def _with_objectives(program: ProgramProblem, first: Sequence[Objective], asked:
 
 
 def _without_plan(answer: Answer, core: Core, program: ProgramProblem, *said: str) -> Rejected | RunFailed:
-    """Why there is no plan; `said`: what else is to be known of that."""
+    """The error that says why there is no plan; `said`: additional facts to state."""
     span = core.schedules[0].span if core.schedules else Span(core.sources[0].name if core.sources else "", 0, 0)
     tick_ns = program.problem.tick_ns
     if answer.status is Status.ABORTED or answer.conflict is None:
@@ -493,12 +495,12 @@ _TICKS: Final = re.compile(r"(\d+) ticks( or fewer)?")
 
 
 def _in_time(words: str, tick_ns: int) -> str:
-    """A program's times are times, not ticks."""
+    """The words with ticks converted to time."""
     return _TICKS.sub(lambda match: time_text(int(match[1]) * tick_ns) + (" or less" if match[2] else ""), words)
 
 
 def conflict_diagnostic(conflict: Conflict, elsewhere: Span, tick_ns: int) -> Diagnostic:
-    """The diagnostic of a conflict, at the first source line of its facts."""
+    """The diagnostic of a conflict, located at the first source line of its facts."""
     lines = [directive.line for directive in conflict.directives]
     spans = [Span(elsewhere.file, line.start, line.end) for line in lines if line.start >= 0]
     said = [f"`{' '.join(line.text.split())}`" + (f" (line {line.number})" if line.number else "") for line in lines]
@@ -514,7 +516,7 @@ def conflict_diagnostic(conflict: Conflict, elsewhere: Span, tick_ns: int) -> Di
 
 
 def require_current(plan: ExecutionPlan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
-    """Refused SCH301: the plan is for another program, other sizes or another profile."""
+    """Raises Refused SCH301 if the plan is of another program, other sizes or another profile."""
     stale: list[str] = []
     said, texts = [file.text for file in plan.program], [source.text for source in core.sources]
     if said[:1] != texts[:1] or sorted(said) != sorted(texts):
@@ -531,7 +533,7 @@ def require_current(plan: ExecutionPlan, core: Core, bound: BoundGraph, profile:
 
 
 def faults_of_stored(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile: Profile | None) -> list[str]:
-    """The faults that both verifiers find in a stored plan; without a profile only those that need none."""
+    """The faults that both verifiers find in a stored plan; without a profile, only faults that need none."""
     if len(plan.devices) == 1 and plan.prediction is None:
         return single_device_faults(plan, bound)
     bound = replace(bound, stores=stored_on(plan, bound))
@@ -557,7 +559,7 @@ def faults_of_stored(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
 
 
 def plan_is_reproved(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile: Profile) -> bool:
-    """Can the plan's bound, and its being optimal, be derived again?"""
+    """Can the plan's bound, and its optimality, be derived again?"""
     from ..exact.z3_solver import SolverSteps
     from ..search.axis_search import bound_holds_along_all, derived_along_all
     from ..search.lexicographic_search import STEPS, bound_is_reproved
@@ -629,7 +631,7 @@ class ParetoFront:
     smallest_space_plan: ExecutionPlan
 
     def chosen(self, weights: Mapping[Objective, float]) -> ParetoPoint:
-        """The point of the least weighted sum, of seconds and of the other objective's unit (`unit_of`)."""
+        """The point with the least weighted sum of seconds and the other objective in its unit (`unit_of`)."""
         return min(self.points, key=lambda point: (self.cost(point.ns, point.value, weights), point.ns))
 
     def cost(self, ns: int, value: int, weights: Mapping[Objective, float]) -> float:
@@ -685,7 +687,7 @@ def _undominated(points: Sequence[ParetoPoint]) -> tuple[ParetoPoint, ...]:
 
 
 def _next_deadline(points: Sequence[ParetoPoint], asked: set[int], tick_ns: int) -> int | None:
-    """The deadline in the largest undecided rectangle that has a tick which was not searched."""
+    """The deadline for the largest undecided rectangle in which some tick has not been searched."""
     pairs = sorted(pairwise(points), key=lambda pair: (pair[0].ns - pair[1].ns) * (pair[0].value - pair[1].value))
     for first, last in pairs:
         deadline = isqrt(first.ns * last.ns) // tick_ns * tick_ns
@@ -706,7 +708,7 @@ def _undominated_floors(floors: Mapping[int, int]) -> Iterator[tuple[int, int]]:
 def plan_within_deadline(
     core: Core, bound: BoundGraph, profile: Profile, ns: int, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT
 ) -> PlannedProgram:  # fmt: skip
-    """The best plan that is done within `ns` nanoseconds.  Raises as `plan_program`; Rejected SCH106 if none is."""
+    """The best plan that ends within `ns` nanoseconds.  Raises as `plan_program`; Rejected SCH106 if there is none."""
     free = plan_program(core, bound, profile, objectives=objectives, budget=budget)
     schedule = free.answer.schedule
     if schedule is not None and schedule.makespan * free.program.problem.tick_ns <= ns:
@@ -726,7 +728,7 @@ def plan_within_deadline(
 
 # ---------------------------------------------------------------------------------------------------- check of schedule blocks
 #
-# Errors in the schedule blocks of a program that is only checked: it has no sizes, and perhaps no devices.
+# Errors in the schedule blocks of a program that is only checked: it has no sizes and possibly no devices.
 #
 # Directives are resolved as for planning, on a problem with one phase per name and the data flow of the core.  Without devices:
 # orders that contradict each other or the data (SCH101, SCH102).  With a profile: unknown devices and classes (SCH107, SCH201,
@@ -737,7 +739,7 @@ ONCE = Ticks(((1, 1),))
 
 
 def check_blocks(core: Core, profile: Profile | None = None) -> tuple[Diagnostic, ...]:
-    """Errors and warnings; of an accepted program, whose names the check has found."""
+    """Errors and warnings in the schedule blocks of an accepted program, whose names the checker has resolved."""
     if not core.schedules:
         return ()
     names = _names(core)

@@ -75,10 +75,10 @@ def problem_of(
 ) -> ProgramProblem:
     """The problem of a program.  Raises Refused: SCH104, a phase that no device of the profile can run.
 
-    `unaligned`: edges (by places of phases) whose operands are wanted whole.  `ticks_of`: ticks from elsewhere.
-    `distributed_loops`: loops that several devices run together.  `chunks`: as of the problem (without such loops).  `cut`:
-    phases that are cut so; `axes`: the only axes of phases.  The problem is along the axes that move the fewest bytes, and states
-    the others."""
+    `unaligned`: edges (pairs of phase indices) whose target needs the full operand.  `ticks_of`: measured ticks instead of the
+    cost model's.  `distributed_loops`: the loops to distribute.  `chunks`: the most chunks per device (1 with such loops).
+    `cut`: the given cuts of phases; `axes`: the only allowed axes of phases.  The problem is along the axes that move the fewest
+    bytes, and states the others."""
 
     together = {
         p: distributed_loops[phase.id]
@@ -103,7 +103,7 @@ def problem_of(
 
 
 def along_only(program: ProgramProblem, axes: Mapping[PhaseIndex, int]) -> ProgramProblem:
-    """The problem whose space has these axes alone of these phases."""
+    """The problem whose axis space holds only these axes for these phases."""
     space = program.problem.axes
     if not axes or space is None:
         return program
@@ -164,14 +164,14 @@ def iteration_problem(iteration: LoopIteration, cuts: AxisChoice, tables: Sequen
 
 
 def cuts_of_fewest_bytes(bound: BoundGraph, fixed: Mapping[PhaseId, PhaseCut], context: CostContext) -> AxisChoice:
-    """The cuts of the phases of a graph that move the fewest bytes beside the shards' parts."""
+    """The cuts of a graph's phases that move the fewest bytes in addition to the shards' parts."""
     options = options_of(bound.graph, fixed)
     free = replace(context, ticks=lambda *_: None, combine_ticks=lambda _: 0)
     return choice_of(options, least_bytes(_ProblemBuilder(bound, options, free, frozenset(), {}).space()))
 
 
 def _with_rows_read(edge: Edge, iteration: LoopIteration, cuts: AxisChoice) -> Edge:
-    """An edge into a phase that takes wrapped-around rows: it reads only these."""
+    """An edge into a phase that takes wrapped-around rows: it reads only those rows."""
     phase, cut, types = iteration.bound.graph.phases[edge.target], cuts.cut_of[edge.source], iteration.bound.graph.types
     if phase.id not in iteration.wraparounds or cut is None or cut.combines or cut.grain != 1:
         return edge
@@ -313,7 +313,7 @@ class _ProblemBuilder:
             combine = Combine(self.context.combine_ticks(partial), partial)
         scratch = working_bytes(phase, self.bound.graph, numbers)
         if cut is not None:
-            scratch = -(-scratch * cut.rows * cut.grain // cut.size)  # the last row may be short
+            scratch = -(-scratch * cut.rows * cut.grain // cut.size)  # the last row may be shorter
         return PhaseTask(
             name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, isinstance(phase, Print | Output), home=effect,
             effect=effect,
@@ -361,18 +361,19 @@ class _ProblemBuilder:
     def edge(
         self, source: int, target: int, values: Sequence[ValueId | None], source_cut: PhaseCut, target_cut: PhaseCut
     ) -> Edge:  # fmt: skip
-        """The edge between two phases divided so."""
+        """The edge between two phases with these cuts."""
         halos = [self.halo(source, target, value, source_cut, target_cut) for value in values]
         lined = [halo for halo in halos if halo is not None]
         reads_all = len(lined) < len(halos)
         return Edge(PhaseIndex(source), PhaseIndex(target), whole=reads_all, halo=0 if reads_all else max(lined))
 
     def halo(self, source: int, target: int, value: ValueId | None, source_cut: PhaseCut, target_cut: PhaseCut) -> int | None:
-        """The rows beside its part of a value that a shard of the target reads; None: it reads all of it."""
+        """The rows that a shard of the target reads beyond its proportional part of a value; None if it reads all of the
+        value."""
         if value is None or (source, target) in self.unaligned:
             return None
         types, phase = self.bound.graph.types, self.bound.graph.phases[target]
-        axis = 0 if source_cut.is_undivided else source_cut.axes.get(value, 0)  # parts of one piece are runs of bytes
+        axis = 0 if source_cut.is_undivided else source_cut.axes.get(value, 0)  # parts of an undivided value are byte ranges
         if target in self.distributed_loops:
             needs = [self.distributed_loops[target].access(value, axis)]
             apart = source_cut.is_undivided and self.has_uneven_rows(value, self.distributed_loops[target].rows)
@@ -388,7 +389,7 @@ class _ProblemBuilder:
         return max(halos)
 
     def has_uneven_rows(self, value: ValueId, rows: int) -> bool:
-        """Do rows of a phase read different numbers of rows of a value?  Then their reads are not intervals of its bytes."""
+        """Do rows of a phase read unequal numbers of rows of a value?  Then a shard's reads are no byte interval of it."""
         shape = self.bound.graph.types[value].shape
         length = shape[0].constant if shape else None
         return length is None or length == 0 or length % rows != 0
@@ -406,7 +407,7 @@ def _has_effect(phase: Phase) -> bool:
 
 
 def _mentioned(phase: Phase, bound: BoundGraph) -> frozenset[SizeVariable]:
-    """The run-time sizes that must be known before a phase runs."""
+    """The run-time sizes that must be known before the phase runs."""
     variables: set[SizeVariable] = set()
     pending: list[Phase] = [phase]
     while pending:
@@ -463,8 +464,8 @@ def names_in(bound: BoundGraph) -> Mapping[str, list[int]]:
 #
 # The cost of cutting one phase, by axis and by number of devices: time, transferred bytes, and energy.
 #
-# The phase is planned by itself: its operands are at home before it, and its results after it.  So the entries differ only by the
-# cut: operands copied to several shards, halos, partial results to combine.  Each entry is the best split over home and the
+# The phase is planned by itself: its operands are at home before it, and its results after it.  Entries therefore differ only by
+# the cut: operands copied to several shards, halos, partial results to combine.  Each entry is the best split over home and the
 # devices that finish first, as the planner finds it without a solver; other devices are off.
 
 @dataclass(frozen=True, slots=True)
@@ -505,7 +506,7 @@ def _counts(profile: Profile) -> Iterator[int]:
 
 
 def _alone(bound: BoundGraph, phase: Phase) -> BoundGraph:
-    """A program of this phase alone: its operands are inputs, its results outputs."""
+    """A program of this phase alone, with its operands as inputs and its results as outputs."""
     graph = bound.graph
     number = max((int(one.id) for one in traverse.all_phases(graph)), default=0)
     operands = dict.fromkeys(traverse.uses(phase))
@@ -581,13 +582,13 @@ def cuts_in(program: ProgramProblem) -> tuple[PlannedCut, ...]:
 
 
 def is_narrowed(program: ProgramProblem) -> bool:
-    """Is there a phase whose only axis was given, though it could be cut along others?"""
+    """Was a phase's only axis given, though it could be cut along others?"""
     options = {phase.id: cuts for phase, cuts in zip(program.phases, program.options, strict=True)}
     return any(one.is_chosen and len(options[one.phase]) < len(one.axes) for one in cuts_in(program))
 
 
 def axes_in(plan: ExecutionPlan) -> Axes:
-    """The axes that a plan states."""
+    """By phase, the axis that the plan states."""
     return {one.phase: one.axis for one in plan.space.cuts if one.axes}
 
 

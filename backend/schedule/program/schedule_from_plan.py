@@ -59,7 +59,7 @@ from .problem_from_program import CHUNKS, faults_of_axes
 # ---------------------------------------------------------------------------------------------------- schedule of a plan
 
 class PlanMismatch(ValueError):
-    """The plan has phases, devices or links that the problem does not have, or cuts phases otherwise."""
+    """Raised where a plan names phases, devices or links that the problem lacks, or cuts phases in another way."""
 
 
 def schedule_of(plan: ExecutionPlan, program: ProgramProblem) -> Schedule:
@@ -88,7 +88,7 @@ def schedule_of(plan: ExecutionPlan, program: ProgramProblem) -> Schedule:
                     case TransferStep():
                         p = maker[step.value]
                         if step.value not in first_result[p]:
-                            continue  # the results of a phase travel together
+                            continue  # one transfer carries all results of a phase
                         task = problem.phases[p]
                         first, stop = step.units
                         span = task.out_bytes if task.rows == 0 or task.is_gathered else task.rows
@@ -112,7 +112,7 @@ def schedule_of(plan: ExecutionPlan, program: ProgramProblem) -> Schedule:
 
 
 def _sizes_sent(program: ProgramProblem, shards: Sequence[Shard], combined: Mapping[PhaseIndex, int]) -> list[Transfer]:
-    """Transfers of run-time sizes, which have no bytes and are no steps: they start when the size is computed."""
+    """Transfers of run-time sizes.  They have no bytes and are no steps of the plan; each starts when its size is computed."""
     problem, routes = program.problem, Routes(program.problem)
     finders: dict[PhaseIndex, list[PhaseIndex]] = defaultdict(list)
     for edge in problem.edges:
@@ -133,7 +133,7 @@ def _sizes_sent(program: ProgramProblem, shards: Sequence[Shard], combined: Mapp
 
 
 def chunks_of_bound(plan: ExecutionPlan) -> int:
-    """The most chunks a device of the schedules that the plan's bound is of."""
+    """The most chunks per device in the schedules over which the plan's bound ranges."""
     return plan.space.chunks
 
 
@@ -290,17 +290,18 @@ def program_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
 
 
 def without_file_name(phase: PlannedPhase) -> PlannedPhase:
-    """The phase without the name of its source file."""
+    """The phase without its source file's name."""
     return replace(phase, span=("", *phase.span[1:]))
 
 
 def _object(plan: ExecutionPlan) -> dict[str, Any]:
-    """The compared part of a plan: without its program, which was compared when the plan was read, and file names."""
+    """The compared fields of a plan as JSON: without file names and without the program text, which reading the plan has
+    compared."""
     return plan_object(replace(plan, program=(), phases=tuple(map(without_file_name, plan.phases))))
 
 
 def label_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
-    """As `description_faults` without a profile: of the phases of the program."""
+    """The label faults that `description_faults` reports, without a profile: those of the program's phases."""
     bound = replace(bound, graph=hoist_arms(bound.graph, plan.speculated))
     numbers = Numbers()
     spread = {one.phase for one in plan.spread}  # their iterations have other phases under the same ids
@@ -317,14 +318,14 @@ def label_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
 
 
 def single_device_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
-    """As `description_faults` of a plan of one device, which follows from the program and the number of threads."""
+    """As `description_faults`, for a plan of one device, which follows from the program and the number of threads."""
     if len(plan.devices) != 1:
         return [_fault("devices", len(plan.devices), 1)]
     return differing_parts(plan, plan_one_device(bound, Device(HOME, "cpu", plan.devices[0].threads)))
 
 
 def differing_parts(plan: ExecutionPlan, right: ExecutionPlan) -> list[str]:
-    """Where a plan differs from the plan computed from its program."""
+    """The fields in which a plan differs from the plan computed from its program."""
     expected, said = _object(right), _object(plan)
     return [fault for part in sorted(expected) for fault in _differences(said[part], expected[part], part)]
 
@@ -389,7 +390,7 @@ def _short(value: object) -> str:
 # The distributed loops of a stored plan, rebuilt as the planner makes them, so that their ticks can be verified.
 
 def distributed_loops_of(plan: ExecutionPlan, program: ProgramProblem, context: CostContext) -> dict[PhaseId, DistributedLoop]:
-    """The loops of `ExecutionPlan.spread`.  Raises PlanMismatch: they cannot be distributed so."""
+    """The distributed loops of `ExecutionPlan.spread`.  Raises PlanMismatch if a loop cannot be distributed as stated."""
     loops = {phase.id: phase for phase in program.phases if isinstance(phase, Loop)}
     devices = {name: index for index, name in enumerate(program.problem.device_names())}
     distributed_loops: dict[PhaseId, DistributedLoop] = {}
@@ -418,7 +419,7 @@ def iteration_faults(distributed_loops: Mapping[PhaseId, DistributedLoop]) -> It
 
 
 def iteration_memory_faults(distributed_loops: Mapping[PhaseId, DistributedLoop]) -> Iterator[str]:
-    """Buffers and peaks of iterations that do not follow from their steps."""
+    """Differences between the stated buffers and peaks of iterations and those computed from their steps."""
     for id, distributed in distributed_loops.items():
         for one in distributed.plans:
             expected = sub_plan_of(one.program, one.schedule, one.iteration.live_out)

@@ -110,7 +110,8 @@ def full_box(shape: Sequence[int]) -> Box:
 
 
 def merged_loop_body(phase: Phase, types: Types) -> Phase:
-    """A loop with an element-wise body as one phase over its first state, its first reads; any other phase as it is."""
+    """A loop with an element-wise body as one structured phase, whose first reads are the loop's initial states; any other phase
+    unchanged."""
     if not isinstance(phase, Loop) or phase.trip.constant is None:
         return phase
     iteration = merge_elementwise_loop(phase, lambda value: types[value].element.kind, lambda value: types[value].shape)
@@ -126,7 +127,7 @@ def reads_of(phase: Phase, types: Types) -> tuple[ValueId, ...]:
 
 
 def space_of(phase: Phase, types: Types) -> tuple[int, ...] | None:
-    """The extents that a box of the phase lies in; None if the phase has no boxes or an extent is not known."""
+    """The extents of the space that boxes of the phase divide; None if the phase has no boxes or an extent is unknown."""
     phase = merged_loop_body(phase, types)
     match phase:
         case Structured():
@@ -162,7 +163,7 @@ def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
             if phase.defines or phase.op in _DEPENDS_ON_PLACE:
                 return ()
             axes = dict.fromkeys(s.result for s in phase.signature if s.result is not None and s.combine is None)
-            if "sorts" in phase.attributes:  # the axis that is ordered is whole
+            if "sorts" in phase.attributes:  # the sorted axis stays undivided
                 axes = dict.fromkeys(axis for axis in axes if axis < frame_of(phase))
             reduced = range(len(space) - len(reduced_axes(phase, types)), len(space))
             cuts = (*(Cut(axis, space[axis]) for axis in axes), *(Cut(axis, space[axis], 1, True) for axis in reduced))
@@ -220,7 +221,7 @@ def _structured_cut(phase: Structured, types: Types, axis: int, size: int) -> Cu
 def is_ordered(phase: Structured | LibraryPhase, value: ValueId, types: Types) -> bool:
     """Do the bits of this result depend on the order of sums?"""
     if isinstance(phase, LibraryPhase):
-        return False  # cut along an axis that it reduces only where they do not
+        return False  # the cut reduced axis combines exactly in any order
     function = next(r.reduction for r in phase.results if r.value == value)
     return elements.is_ordered(function or "", types[value].element.kind)
 
@@ -313,8 +314,8 @@ def is_inside(box: Box, outer: Box) -> bool:
 def subtrees(first: int, stop: int, blocks: int) -> tuple[tuple[int, int], ...]:
     """The largest whole subtrees, as intervals of blocks, of the tree over `blocks` blocks that make up [first, stop).
 
-    A node of the tree at height h and place i covers the blocks [i×2ʰ, (i+1)×2ʰ) that exist.  The sum over a node, in the order
-    of sums by itself, is just the value that the whole sum has there."""
+    Node i at height h covers those of the blocks [i×2ʰ, (i+1)×2ʰ) that exist.  Summing a node by itself gives the same bits as
+    the node has within the full sum."""
     intervals: list[tuple[int, int]] = []
     while first < stop:
         size = 1
@@ -328,7 +329,7 @@ def subtrees(first: int, stop: int, blocks: int) -> tuple[tuple[int, int], ...]:
 
 
 def max_subtrees(blocks: int) -> int:
-    """The most subtrees that make up an interval."""
+    """The most subtrees that any interval of these blocks divides into."""
     return max(1, 2 * (blocks - 1).bit_length() - 1) if blocks > 1 else 1
 
 
@@ -337,7 +338,7 @@ def max_subtrees(blocks: int) -> int:
 # Distributed loops of a plan: the queues that take part, and the iteration that the plan's body is of.
 
 Part = tuple[int, LoopStep | JoinStep]
-"""A queue, and its step of a loop."""
+"""A queue's index, and its step of a distributed loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,7 +407,7 @@ def iteration_ticks(plan: SubPlan) -> int:
 # The devices of a plan that are stores, and the values in them: inputs by name, outputs by `output NAME`.
 
 STORE: Final = "store"
-"""The back end of stores."""
+"""The back end name of stores."""
 
 
 def stores_of(plan: ExecutionPlan) -> tuple[DeviceId, ...]:
@@ -414,7 +415,7 @@ def stores_of(plan: ExecutionPlan) -> tuple[DeviceId, ...]:
 
 
 def stored_value(phase: Phase) -> tuple[str, ValueId] | None:
-    """The name and the value of an input or output, which may be in a store; None of other phases."""
+    """The name and the value of an input or output, which may be in a store; None for other phases."""
     match phase:
         case Input():
             return phase.name, phase.result

@@ -55,7 +55,7 @@ _INNER_ARRAYS: Final = 3
 
 
 def workspace(phase: Structured, number: Callable[[Size], int], scattered: Container[ValueId] = ()) -> int:
-    """Scratch bytes of the phase.  `scattered`: values that may not be contiguous."""
+    """Scratch bytes of the phase.  `scattered`: the values that may not be contiguous."""
     applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
     sizes = [number(axis.size) for axis in phase.axes]
     points = prod(sizes)
@@ -73,7 +73,7 @@ def workspace(phase: Structured, number: Callable[[Size], int], scattered: Conta
 
 
 def rows_workspace(phase: Structured, number: Callable[[Size], int], scattered: Container[ValueId] = ()) -> int:
-    """Scratch bytes of a chain along rows: of the rows that are computed together."""
+    """Scratch bytes of a chain along rows: those of the rows that are computed together."""
     sizes = [number(axis.size) for axis in phase.axes]
     applied = [node for node in phase.body if isinstance(node, ApplyNode)]
     each, _ = _bytes_per_point(phase, applied, deferred_bytes(phase, scattered), reduces=False)
@@ -100,7 +100,7 @@ def _copies(read: Read, scattered: Container[ValueId]) -> int:
     """Items copied for each item read: one for a reshape, more for padding before it."""
     stages = read.projection.stages
     if stages and isinstance(stages[-1], Reshaped) and read.value not in scattered:
-        stages = stages[:-1]  # of what lies in rows: a view
+        stages = stages[:-1]  # the last stage reads contiguous rows: a view
     last = max((index for index, stage in enumerate(stages) if isinstance(stage, Reshaped)), default=-1)
     copies, around = 0, 1
     for stage in stages[: last + 1]:
@@ -158,7 +158,7 @@ def _is_reshaped(read: Read) -> bool:
 
 def _varying(projection: Projection, every: frozenset[int]) -> frozenset[int]:
     """The axes of the space that a read depends on."""
-    on: frozenset[int] | None = None  # of the box after the stage; None is all
+    on: frozenset[int] | None = None  # axes of the box after the stage; None is all
     for stage in reversed(projection.stages):
         if isinstance(stage, Reshaped):
             on = _reinterpreted(stage, on)
@@ -187,7 +187,7 @@ def _reinterpreted(stage: Reshaped, on: frozenset[int] | None) -> frozenset[int]
 
 
 def _padded(stage: Affine, points: Size) -> Size:
-    """Items of the bounding box of a read, or of index arrays (two an axis, and a mask) where that is too large."""
+    """Items of a read's bounding box or, where that is too large, of its index arrays (two per axis and a mask)."""
     terms = [term for index in stage.indices for term in index.terms]
     if all(abs(term.coefficient) == 1 for term in terms) and len({term.axis for term in terms}) == len(terms):
         return points

@@ -78,7 +78,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The bars of one queue.  `equal`: how many lanes with the same bars this one stands for."""
+    """The bars of one queue.  `equal`: the number of identical lanes that this one stands for."""
 
     name: str
     bars: tuple[Bar, ...]
@@ -141,7 +141,7 @@ class ChartRow:
 
 
 class TimeAxis(Enum):
-    """How the time axis is labelled; that of abstract graphs in ticks."""
+    """The labels of the time axis; for abstract graphs in ticks."""
 
     TICKS = "ticks"
     TIME = "time"

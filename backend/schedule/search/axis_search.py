@@ -51,7 +51,7 @@ Table: TypeAlias = tuple[tuple[int, ...], dict[tuple[int, ...], int]]
 
 
 def bytes_beside(space: AxisSpace, edge: Mapping[tuple[int, int], Edge], source_axis: int, target_axis: int) -> int:
-    """Bytes that the shards of an edge's target receive beside their parts, along these axes: all of an output, or halos."""
+    """Bytes that the target's shards receive in addition to their own parts, along these axes: a full output, or halos."""
     one = edge[source_axis, target_axis]
     source, target = space.phases[one.source][source_axis], space.phases[one.target][target_axis]
     size = source.out_bytes if one.bytes is None else one.bytes
@@ -61,7 +61,7 @@ def bytes_beside(space: AxisSpace, edge: Mapping[tuple[int, int], Edge], source_
 
 
 def _bytes_of(space: AxisSpace, phase: int, axis: int) -> int:
-    """Bytes of partial results, and those that few rows cannot distribute evenly."""
+    """Bytes of a phase's partial results, plus the bytes that too few rows distribute unevenly."""
     task = space.phases[phase][axis]
     combined = 0 if task.combine is None else COMBINE_BYTES + task.combine.bytes
     return combined + (task.out_bytes // task.rows if task.rows else 0)
@@ -70,8 +70,8 @@ def _bytes_of(space: AxisSpace, phase: int, axis: int) -> int:
 def least_bytes(space: AxisSpace, fixed: Mapping[int, int] | None = None) -> Chosen:
     """The axes that move the fewest bytes beside the shards' parts; of equals, those that come first.  `fixed`: given axes.
 
-    Phases are eliminated one after the other, the one with the fewest choices around it first (dynamic programming over the
-    graph); one with too many takes the axis that each of its neighbours by itself would like best."""
+    Dynamic programming over the graph eliminates phases one by one, first those whose neighbours have the fewest joint choices; a
+    phase with too many takes the axis with the least sum of costs, each neighbour at its best."""
     options = [[fixed[p]] if fixed is not None and p in fixed else [*range(len(one))] for p, one in enumerate(space.phases)]
     tables: list[Table] = [((p,), {(k,): _bytes_of(space, p, k) for k in ks}) for p, ks in enumerate(options)]
     for edge in space.edges:
@@ -123,7 +123,7 @@ def _without(phases: tuple[int, ...], phase: int) -> tuple[int, ...]:
 
 
 def _given(table: Mapping[tuple[int, ...], int], phases: tuple[int, ...], phase: int, axis: int) -> dict[tuple[int, ...], int]:
-    """The part of a table in which a phase has that axis."""
+    """The part of a cost table in which the phase has that axis."""
     position = phases.index(phase)
     return {axes[:position] + axes[position + 1 :]: size for axes, size in table.items() if axes[position] == axis}
 
@@ -132,7 +132,7 @@ def _given(table: Mapping[tuple[int, ...], int], phases: tuple[int, ...], phase:
 
 
 class LeastTicks(Ticks):
-    """The least ticks of a shard along any of several axes; row r of this is row r / n of a table whose rows are n of these."""
+    """The least ticks of a shard along any of several axes; a table whose rows are n times as long is read at r / n."""
 
     __slots__ = ("tables",)
     tables: tuple[tuple[int, Ticks], ...]
@@ -213,7 +213,7 @@ def _any_axis(options: Sequence[PhaseTask], moves: bool) -> PhaseTask:
 
 
 def _home_is_no_detour(problem: Problem) -> bool:
-    """Is no link between two devices slower, without bytes, than the way through home?"""
+    """Without bytes, is every link between two devices at most as slow as the detour through home?"""
     routes, home, names = Routes(problem), int(problem.home), problem.device_names()
     ends = {end for link in problem.links for end in (link.source, link.target)}
     firsts = {name for group in problem.devices for name in tuple(islice(group.names(), 2))}
@@ -230,7 +230,7 @@ def _home_is_no_detour(problem: Problem) -> bool:
 
 
 def lower_bound(problem: Problem, value: int, budget: Budget) -> int:
-    """A lower bound of the first objective of `problem`, of whose schedules one has this value; at most that."""
+    """A certified lower bound of the first objective along any axes, at most `value`, which a schedule of `problem` has."""
     objective = problem.objectives[0] if problem.objectives else Objective.LATENCY
     if objective is not Objective.LATENCY:
         return 0 if problem.chunks > 1 else min(value, plan_objectives(problem, budget).lower_bound)
@@ -261,7 +261,7 @@ MOST_TRIED: Final = 4
 CLOSE: Final = 128
 """Other axes are tried where they may gain more than 1/CLOSE of a quick schedule."""
 MOST_CASES: Final = 8
-"""Choices of axes that are refuted one by one."""
+"""Choices of axes that are refuted individually, at most."""
 MOST_MOVED: Final = 8
 """Phases of which another axis is considered."""
 

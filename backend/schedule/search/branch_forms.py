@@ -61,8 +61,8 @@ def plan_selects(
 ) -> PlannedForm:  # fmt: skip
     """The best form of the problem's selects with its answer.
 
-    `form`: makes the problem in which those selects (by place) are late; of more than `together` selects not every combination
-    is planned, but one select after the other is tried with the budget `trial`."""
+    `form`: makes the problem in which the selects of these indices are late.  Up to `together` selects every combination is
+    planned; of more, one select after the other is tried with the budget `trial`."""
     if not problem.selects:
         return PlannedForm(problem, plan(problem, budget))
     build_problem = form or (lambda late: with_late(problem, late))
@@ -95,7 +95,7 @@ def has_effect(problem: Problem, select: Select) -> bool:
 
 
 def requires_both_arms(directive: Directive, select: Select) -> bool:
-    """Does a directive demand of a select, or of single phases of its arms, what holds only if both arms run?"""
+    """Does the directive, about a select or single phases of its arms, hold only if both arms run?"""
     arms = {*select.then, *select.otherwise}
     match directive:
         case Speculate(_, phase):
@@ -142,7 +142,7 @@ def with_late(problem: Problem, late: Iterable[int]) -> Problem:
     form = problem
     left = list(range(len(problem.selects)))
     for index in sorted(late, key=lambda at: -_size(problem.selects[at])):
-        if index in left:  # else it is within one that is late
+        if index in left:  # otherwise it lies inside another late select
             select = form.selects[left.index(index)]
             inner = {*select.then, *select.otherwise, select.phase}
             left = [at for at, each in zip(left, form.selects, strict=True) if each.phase not in inner]
@@ -233,7 +233,7 @@ def _renumbered_directives(directives: Iterable[Directive], to: dict[int, PhaseI
                 yield replace(directive, phases=each(directive.phases))
             case Before() | IssueBefore():
                 first, then = each(directive.first), each(directive.then)
-                if chosen in first and chosen in then:  # arms come before their select anyway
+                if chosen in first and chosen in then:  # arms always precede their select
                     others = tuple(phase for phase in first if phase != chosen)
                     yield from (replace(directive, first=others, then=then) for _ in others[:1])
                     then = tuple(phase for phase in then if phase != chosen)

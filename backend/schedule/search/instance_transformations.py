@@ -47,9 +47,9 @@ SEARCH: Final = Budget(200, 0, without=frozenset(("fewer-devices", "slivers")))
 MOST_ORDERED: Final = 4
 MOST_ROWS: Final = 5
 MOST_TRIED: Final = 1_000
-"""Phases, rows of a phase, and plans up to which every cut and every order is tried where equal chunks lead to no schedule."""
+"""The most phases, rows of a phase, and plans for which all cuts and orders are tried where equal chunks give no schedule."""
 MOST_PLACED: Final = 30
-"""How many choices of a device for each phase are tried then."""
+"""The most device choices per phase that are tried in that case."""
 SHARE: Final = 5
 """Chunks are tried where transfers take at least 1/SHARE of the makespan."""
 
@@ -84,7 +84,7 @@ def may_help(problem: Problem, schedule: Schedule | None) -> bool:
 
 
 def _fits(problem: Problem) -> bool:
-    """Can every device hold any phase that can be cut, undivided, with its operands?"""
+    """Can every device hold each phase that can be cut, undivided and with its operands?"""
     needed = [task.out_bytes + task.scratch for task in problem.phases]
     for edge in problem.edges:
         needed[edge.target] += problem.phases[edge.source].out_bytes if edge.bytes is None else edge.bytes
@@ -157,7 +157,7 @@ def _cut(context: SearchContext, start: Decisions) -> None:
     """Increase the number of chunks as long as the makespan falls."""
     for phases in _cuttable(context.decoder, start.modes):
         if context.incumbent.schedule is not None and any(context.problem.phases[p].home for p in phases):
-            break  # phases at home are cut only for the sake of memory
+            break  # home's phases are cut only to save memory
         best: int | None = None
         for count in counts(context.decoder.problem):
             makespan = _decode_in_chunks(context, start, count, phases)
@@ -221,7 +221,7 @@ def _decode_in_chunks(context: SearchContext, start: Decisions, count: int, phas
 
 
 def _merge_chunks(context: SearchContext, best: Decisions) -> None:
-    """Undo chunking phase by phase where the makespan does not grow."""
+    """Undoes chunking phase by phase where the makespan does not grow."""
     decoder, incumbent = context.decoder, context.incumbent
     for p, mode in enumerate(best.modes):
         together: dict[int, int] = {}
@@ -246,7 +246,8 @@ IN_CHUNKS: Final = Strategy(
 # Several executions of a problem as one problem with copies of its phases.
 
 def unrolled(problem: Problem) -> Problem:
-    """The problem with a copy of the phases for each of its `batches` executions, `p#0`, `p#1`…; itself if there is only one."""
+    """The problem with a copy of the phases for each of its `batches` executions, `p#0`, `p#1`…; the problem itself if there is
+    one execution."""
     count = len(problem.phases)
     if problem.batches <= 1 or not count or problem.executions > 1:
         return problem
@@ -263,7 +264,7 @@ def unrolled(problem: Problem) -> Problem:
 
 
 def _directive_copies(directive: Directive, batches: int, count: int) -> Iterator[Directive]:
-    """The directive for each execution."""
+    """One copy of the directive per execution."""
 
     def moved(phases: Sequence[PhaseIndex], batch: int) -> tuple[PhaseIndex, ...]:
         return tuple(PhaseIndex(p + batch * count) for p in phases)

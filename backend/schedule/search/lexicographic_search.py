@@ -67,7 +67,7 @@ def _fewest_machines(context: SearchContext) -> None:
     problem, incumbent = context.problem, context.incumbent
     deadlines = [most for objective, most in context.optima if objective is Objective.LATENCY]
     directives = (*problem.directives, *(Deadline(GENERATED, most) for most in deadlines))
-    low = sure = 1  # fewer than `sure` are proved impossible; no schedule with fewer than `low` is known
+    low = sure = 1  # fewer than `sure` are proved impossible; `low` is the least number to try
     while low < (before := incumbent.value):
         limit = (low + before - 1) // 2
         answer = plan_problem(replace(problem, directives=(*directives, LimitMachines(GENERATED, limit))), context.budget)
@@ -162,12 +162,12 @@ STRATEGIES: Final = (
 # ------------------------------------------------------------------------------------------ lexicographic search
 
 TIES: Final = 500_000
-"""Solver steps for breaking ties by fewer syncs where syncs are no objective."""
+"""Solver steps spent on breaking ties by fewer syncs, where syncs are no objective."""
 MOST_TIED: Final = 20
 
 
 def bound_of(problem: Problem, schedule: Schedule, budget: Budget = DEFAULT) -> int:
-    """The derivable lower bound of the first objective, in its unit; never above the value of `schedule`."""
+    """A lower bound of the first objective that `--prove` can derive again, in its unit; never above the value of `schedule`."""
     if not problem.objectives:
         return 0
     context = _context(problem, budget, plan_problem(problem, replace(budget, steps=0)), schedule)
@@ -243,7 +243,8 @@ def _break_ties(context: SearchContext) -> None:
 
 
 def _in_chunks(problem: Problem, answer: Answer, schedule: Schedule, budget: Budget) -> Answer:
-    """Chunks are searched for latency only; under other objectives they are used where no whole shards fit, without a bound."""
+    """The answer in chunks.  Latency alone searches for chunks; under other objectives they are used only where no whole shards
+    fit, and then without a bound."""
     answer = replace(answer, values=objective_values(problem, schedule))
     if problem.objectives[0] is Objective.LATENCY:
         return answer
@@ -253,7 +254,7 @@ def _in_chunks(problem: Problem, answer: Answer, schedule: Schedule, budget: Bud
 
 # ---------------------------------------------------------------------------------------------------- second proof of a conflict
 #
-# An answer's bound derived again, from the problem alone and without its stored proof.
+# An answer's bound is derived again from the problem alone, without the stored proof.
 #
 # A claimed bound (of a stored plan or a hand-written file) is confirmed only in this way, so a bound above a feasible plan never
 # is.  `plan --check --prove` calls `bound_is_reproved`; `portfolio.bound_is_confirmed` asks the strategies.
@@ -261,16 +262,16 @@ def _in_chunks(problem: Problem, answer: Answer, schedule: Schedule, budget: Bud
 STEPS: Final = 400_000_000
 
 Derivation: TypeAlias = Callable[[Problem, Answer, SolverSteps], bool]
-"""Can the bound of an answer be derived from a problem?"""
+"""Returns whether an answer's bound can be derived from its problem."""
 
 
 def bound_is_reproved(
     problem: Problem, answer: Answer, steps: SolverSteps | None = None, derive: Derivation | None = None
 ) -> bool:  # fmt: skip
-    """Whether the answer's bound, and its being optimal or impossible, can be derived again; `derive` does it of an answer with
+    """Whether the answer's bound, and its being optimal or impossible, can be derived again; `derive` does so for an answer with
     a schedule."""
     steps = steps or SolverSteps(STEPS)
-    problem = replace(problem, chunks=answer.chunks)  # the space of its bound
+    problem = replace(problem, chunks=answer.chunks)  # the problem over whose schedules the bound ranges
     if answer.status is Status.ABORTED:
         return False
     if answer.status is Status.IMPOSSIBLE:
@@ -281,7 +282,7 @@ def bound_is_reproved(
     if answer.schedule is None or not answer.values:
         return answer.lower_bound <= 0 or bound_is_confirmed(problem, answer.lower_bound, steps)
     if answer.lower_bound > answer.values[0]:
-        return False  # no bound is above a plan
+        return False  # a bound above a plan is wrong
     if answer.status is Status.OPTIMAL and answer.lower_bound != answer.values[0]:
         return False
     objective = problem.objectives[0] if problem.objectives else Objective.LATENCY

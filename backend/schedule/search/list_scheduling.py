@@ -25,7 +25,7 @@ from ..timeline.serial_sgs import ScheduleDecoder, first_gap
 # ---------------------------------------------------------------------------------------------------- HEFT and PEFT
 
 def heft(costs: Costs) -> Decisions | None:
-    """Decisions of HEFT; None where some phase can run nowhere, or the order is cyclic."""
+    """Decisions of HEFT; None where some phase has no device, or the order is cyclic."""
     decoder = costs.decoder
     order = topological_order(decoder.before)
     if order is None or not all(costs.allowed):
@@ -323,7 +323,7 @@ class _ListState:
         return max(max(start, self.free.get(device, 0)) + (decoder.ticks(phase, device, rows) or 0) for device, rows in mode)
 
     def travel(self, edge: int, before: Mode, mode: Mode) -> int:
-        """Ticks from the producers of an operand to a mode: of its largest part, as if it came from one device."""
+        """Ticks that an operand takes to reach a mode: those of its largest part, as if sent from one device."""
         decoder = self.decoder
         source = decoder.sources[edge]
         if decoder.problem.phases[source].combine is not None:
@@ -354,7 +354,7 @@ def _evenly(devices: list[int], rows: int) -> Mode:
 
 
 def max_rows_within(table: Ticks, time: int, rows: int) -> int:
-    """The most rows of a table that take at most `time` ticks."""
+    """The most rows that take at most `time` ticks by the table."""
     if time < 0:
         return 0
     if len(table.points) == 1:
@@ -365,7 +365,7 @@ def max_rows_within(table: Ticks, time: int, rows: int) -> int:
 
 # ---------------------------------------------------------------------------------------------------- candidates
 #
-# A named plan: decisions, and the schedule they lead to if they fit.
+# A named candidate plan: decisions, and the schedule that they decode to if it fits.
 
 MOST_SHARDS: Final = 3000
 
@@ -431,7 +431,7 @@ MOST_EVEN: Final = 4_000
 
 
 def baselines(costs: Costs) -> tuple[PlacementCandidate, ...]:
-    """Best single device, even split, HEFT, PEFT; those that cannot be built at all are left out."""
+    """The baselines: best single device, even split, HEFT, PEFT; without those that cannot be built."""
     order = topological_order(costs.decoder.before)
     if order is None or not all(costs.allowed):
         return ()
@@ -444,7 +444,8 @@ def baselines(costs: Costs) -> tuple[PlacementCandidate, ...]:
 
 
 def at_home(costs: Costs) -> Iterator[PlacementCandidate]:
-    """Everything that may run at home: in the order of the file, and depth first (each operand just before its first reader)."""
+    """Plans with every phase that may at home, in two orders: that of the file, and depth first (each operand just before its
+    first reader)."""
     before = costs.decoder.before
     order = topological_order(before, range(len(before)))
     if order is None or not all(costs.allowed):
@@ -470,7 +471,8 @@ def _depth_first(before: Sequence[Collection[int]]) -> list[int]:
 
 
 def _best_single(costs: Costs, order: list[int]) -> PlacementCandidate:
-    """Everything that may on one device, other phases at home or where they must; the best over the classes of devices."""
+    """The best plan that runs every possible phase on one device, and the others at home or where they must; one device per class
+    is tried."""
     best: PlacementCandidate | None = None
     for members in costs.members:
         device = members[0]
@@ -499,7 +501,7 @@ def even_split(costs: Costs, order: list[int]) -> PlacementCandidate:
 
 
 def even_mode(costs: Costs, phase: int, most: int = MOST_EVEN) -> Mode:
-    """Even shares for at most `most` devices, the first of those that may."""
+    """The mode with even shares on the first `most` devices, at most, of those that may run the phase."""
     decoder = costs.decoder
     task = decoder.problem.phases[phase]
     if phase in decoder.constraints.fixed_modes or not task.rows or phase in decoder.constraints.undivided:

@@ -25,7 +25,7 @@ MOST_CUTS: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """`choices` by phase; `complete`: an optimum is among them."""
+    """The candidate modes by phase (`choices`); `complete`: some optimal schedule uses only these."""
 
     choices: tuple[tuple[Mode, ...], ...]
     complete: bool
@@ -56,7 +56,7 @@ def water_filled(costs: Costs, phase: int, devices: Sequence[int]) -> Mode | Non
 def enumerate_modes(
     costs: Costs, phase: int, most_modes: int = MOST_MODES, most_cuts: int = MOST_CUTS
 ) -> tuple[tuple[Mode, ...], bool]:
-    """Candidate modes of one phase, and whether they are complete."""
+    """Candidate modes of one phase, and whether they are complete (see `Modes`)."""
     decoder = costs.decoder
     task = decoder.problem.phases[phase]
     if phase in decoder.constraints.fixed_modes:
@@ -163,7 +163,7 @@ def common_ticks(problem: Problem) -> int:
 
 
 def _holds_for_a_tick(problem: Problem) -> bool:
-    """Does a step take no time where memory is limited?"""
+    """Does some step take no time on a device with a memory limit?"""
     if not any(cap is not None for cap in directive_constraints(problem).memory_limits):
         return False
     at_once = len(problem.device_names()) > 1 and not all(edge.ticks for edge in problem.edges)
@@ -171,7 +171,7 @@ def _holds_for_a_tick(problem: Problem) -> bool:
 
 
 def in_larger_ticks(problem: Problem, size: int) -> Problem:
-    """The same problem in ticks of `size` ticks each; `size` divides all times."""
+    """The same problem with ticks that are `size` times as long; `size` divides all times."""
     return replace(
         problem,
         devices=tuple(replace(group, sync=group.sync // size) for group in problem.devices),
@@ -191,7 +191,7 @@ def in_larger_ticks(problem: Problem, size: int) -> Problem:
 
 
 def in_original_ticks(answer: Answer, size: int) -> Answer:
-    """The answer to the original problem, from one in ticks of `size` ticks."""
+    """The answer to the original problem, converted from ticks that are `size` times as long."""
     proof = BoundCertificate(answer.proof.method, answer.proof.lower_bound * size, answer.proof.detail)
     return replace(
         answer,

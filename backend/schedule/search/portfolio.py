@@ -56,10 +56,10 @@ if TYPE_CHECKING:
 # Cures of a conflict: changes of the problem with which a plan exists; each is planned before it is offered.
 
 Planner: TypeAlias = Callable[[Problem], bool]
-"""Is there a known plan of the problem?"""
+"""Returns whether a plan of the problem is known."""
 
 TRIES: Final = 10
-"""Plans tried for one number."""
+"""The most plans that are tried for one number."""
 MOST_PHASES: Final = 64
 """Phases up to which cures are tried."""
 
@@ -73,7 +73,8 @@ def with_cure(problem: Problem, conflict: Conflict, is_planned: Planner) -> Conf
 
 
 def _cures(problem: Problem, conflict: Conflict, is_planned: Planner) -> Iterator[str]:
-    """Sufficient memory: of a limit that a directive sets, of one device, of all; or one directive fewer."""
+    """Changes of the problem that may resolve the conflict: more memory for a limit of a directive, for one device or for all; or
+    one directive fewer."""
     limits = [one for one in conflict.directives if isinstance(one, LimitMemory)]
     for limit in limits:
         size = _sufficient_memory(
@@ -105,7 +106,7 @@ def _cures(problem: Problem, conflict: Conflict, is_planned: Planner) -> Iterato
 
 
 def _sufficient_memory(low: int, high: int, problem_of: Callable[[int], Problem], is_planned: Planner) -> int | None:
-    """A number of bytes above `low` with which a plan exists, rounded as messages print it; None if none is found."""
+    """A number of bytes above `low` with which a plan exists, rounded as messages print it; None if no number is."""
     high = limit_bytes(max(low + 1, high))
     if memory_conflict(problem_of(high)) is not None:
         return None
@@ -151,7 +152,7 @@ MAX_GAP_DIVISOR: Final = 16
 
 
 def solver_allowed(context: SearchContext) -> bool:
-    """Is there a solver, and may it be asked?"""
+    """Is a solver installed, and may this budget ask it?"""
     from ..exact.z3_solver import available
 
     return context.budget.steps != 0 and available()
@@ -191,7 +192,7 @@ def _prove(context: SearchContext) -> None:
     if modes.complete and outcome.lower_bound > incumbent.bound:
         incumbent.raise_bound(outcome.lower_bound, "z3")
     elif not modes.complete and not incumbent.is_closed:
-        # it holds for the candidate modes only: reported beside the bound, never as one
+        # it holds for the candidate modes only, so it is reported as a detail and never as the bound
         incumbent.detail = {**(incumbent.detail or {}), "candidates": outcome.lower_bound}
 
 
@@ -218,7 +219,8 @@ STRATEGIES: Final[tuple[Strategy, ...]] = (
     BASELINES, AT_HOME, SINGLE_SPLIT, PATHS, ENERGETIC, LP_RELAXATION, LIST_SCHEDULING, FEWER_DEVICES, ACTIVITY_LISTS,
     ROW_SHIFTS, ANNEALING, Z3, IN_CHUNKS, SLIVERS,
 )  # fmt: skip
-"""From cheap to dear.  See Note [Strategies].  `benchmarks/results/strategies.md` shows what each one earns."""
+"""The strategies from cheap to expensive.  See Note [Strategies].  `benchmarks/results/strategies.md` shows what each
+contributes."""
 
 
 CURE: Final = Budget(100, 0, without=frozenset(("lp-relaxation", "fewer-devices", "slivers", "annealing")))
@@ -247,7 +249,7 @@ def _plan_within(problem: Problem, budget: Budget) -> Answer:
     if answer.schedule is not None or answer.status is not Status.ABORTED:
         return answer
     rest = tuple(one for one in problem.directives if not isinstance(one, Deadline))
-    quickest = _plan_in_any_time(replace(problem, directives=rest), budget)  # from starts that are too late by themselves
+    quickest = _plan_in_any_time(replace(problem, directives=rest), budget)  # begin with schedules that ignore the deadline
     return answer if quickest.schedule is None or quickest.schedule.makespan > min(deadlines) else quickest
 
 
@@ -270,7 +272,7 @@ def _plan_in_any_time(problem: Problem, budget: Budget) -> Answer:
 
 
 def _deadline_conflict(problem: Problem) -> Conflict | None:
-    """The conflict of a deadline below the lower bound; then nothing is searched."""
+    """The conflict of a deadline below the lower bound, if there is one; then nothing is searched."""
     try:
         from ..exact.infeasibility import limit_conflict
     except ImportError:
@@ -279,7 +281,7 @@ def _deadline_conflict(problem: Problem) -> Conflict | None:
 
 
 def _with_conflict(problem: Problem, answer: Answer) -> Answer:
-    """An answer without a schedule, with its conflict if one is known that holds with chunks."""
+    """An answer without a schedule, with a conflict if one is known that also holds for schedules in chunks."""
     conflict = _conflict(problem)
     if conflict is None:
         return replace(answer, status=Status.ABORTED, conflict=None)
@@ -317,7 +319,7 @@ def bound_is_confirmed(problem: Problem, bound: int, steps: SolverSteps) -> bool
 
 
 def search_context(problem: Problem, budget: Budget) -> SearchContext | None:
-    """The context of a search; None where no order or no device is possible."""
+    """The context of a search; None where the orders are cyclic or some phase has no device."""
     decoder = ScheduleDecoder(problem)
     costs = Costs(decoder)
     if not costs.is_plannable:
@@ -325,7 +327,7 @@ def search_context(problem: Problem, budget: Budget) -> SearchContext | None:
     context = SearchContext(problem, budget, decoder, costs, solve_subproblem=_plan_within)
     context.aim(Objective.LATENCY)
     if context.has_distributed_phases:
-        context.budget = replace(budget, steps=0)  # the solver has no distributed phases
+        context.budget = replace(budget, steps=0)  # the solver does not support distributed phases
     return context
 
 
@@ -378,7 +380,7 @@ def _conflict(problem: Problem) -> Conflict | None:
 
 
 def explained(problem: Problem, answer: Answer) -> Answer:
-    """The answer, whose conflict is given a cure if one is found."""
+    """The answer; its conflict is extended by a cure if one is known."""
     if answer.conflict is None:
         return answer
 

@@ -48,13 +48,13 @@ MOST_WORK: Final = 320_000
 """Shards scheduled in annealing of a large graph, in all."""
 FEW_PHASES: Final = 8
 LEAST_MOVES: Final = 10
-"""Fewer moves are not worth the time."""
+"""The least number of moves of a run of annealing; fewer do not pay."""
 MOST_SHIFTED: Final = 64
 """Phases up to which rows are shifted: with more, a single shift gains too little for the cost of decoding."""
 FULL_MOVES_GAP: Final = 64
 """With a gap of 1/FULL_MOVES_GAP or more all moves are taken; with a smaller one, proportionally fewer."""
 MOST_IDLE: Final = 3
-"""Runs of annealing in a row without a better schedule, after which no more are tried."""
+"""Consecutive runs of annealing without a better schedule after which annealing stops."""
 FULL_MOVES_PHASES: Final = 16
 """Phases up to which all moves of the budget are taken; with more, proportionally fewer."""
 CUT_RUNS: Final = (3, 3, 2)
@@ -178,17 +178,17 @@ ROW_TEMPERATURES: Final[Temperatures] = (0.02, 0.0003)
 ROW_MOVE_SHARE: Final = 0.6
 LATENESS_PRICE: Final = 2
 LATEST: Final = 2
-"""Times the deadline: the end of a schedule that is no step of the search."""
+"""Schedules that end later than LATEST × the deadline are no steps of the search."""
 INFEASIBLE_VALUE: Final = 1 << 128
-"""More than the value of any schedule."""
+"""Greater than the value of every schedule."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchObjective:
-    """A function to minimise instead of the makespan, of schedules that end by `deadline`; its value None: not allowed.
+    """A function to minimise instead of the makespan, of schedules that end by `deadline`; a value of None forbids the schedule.
 
-    Later schedules are steps of the search, at `LATENESS_PRICE` times their relative lateness: those in time are often no
-    neighbours of each other."""
+    Later schedules may be passed through, at `LATENESS_PRICE` times their relative lateness, because schedules in time are often
+    not neighbours of each other."""
 
     value: Callable[[Schedule], int | None]
     deadline: int = FOREVER
@@ -205,9 +205,9 @@ def anneal(
     heat: Temperatures = MODE_TEMPERATURES,
     aim: SearchObjective | None = None,
 ) -> Schedule | None:
-    """The best schedule met in `moves` moves from `start`, or None if none is better; stops when its value reaches `goal`.
+    """The best schedule seen in `moves` moves from `start`, or None if none is better; stops when its value reaches `goal`.
 
-    `shift`: repartition moves, taken for a part ROW_MOVE_SHARE of the moves.  Infeasible decisions are compared by how many
+    `shift`: repartition moves, which are drawn with probability ROW_MOVE_SHARE.  Infeasible decisions are compared by how many
     phases could be scheduled."""
     random = Random(seed)
     count = len(start.modes)
@@ -229,7 +229,7 @@ def anneal(
             trial = _move(random, current, choices, open_phases, decoder.before, after)
         most = value + int(-warm * log(1.0 - random.random()))
         known = values.get(trial)
-        if known is None or known[0] > known[2] < most:  # never decoded, or up to a lower limit
+        if known is None or known[0] > known[2] < most:  # never decoded, or known only down to a limit below `most`
             known = values[trial] = *_value(decoder, trial, most, aim), most
         trial_value, late, _ = known
         if trial_value > most:
@@ -245,14 +245,14 @@ def anneal(
 
 
 def _temperatures(value: int, heat: Temperatures) -> tuple[float, float, float]:
-    """The first and the last temperature, and the one now."""
+    """(first temperature, last temperature, current temperature)."""
     scale = value if value < INFEASIBLE_VALUE else 1
     return max(1.0, scale * heat[0]), max(0.05, scale * heat[1]), max(1.0, scale * heat[0])
 
 
 def _value(decoder: ScheduleDecoder, decisions: Decisions, limit: int, aim: SearchObjective | None) -> tuple[int, bool]:
-    """The makespan if it is within `limit`, or the value of the objective, and whether the deadline is missed; of infeasible
-    decisions the larger the fewer phases could be scheduled."""
+    """The makespan if it is within `limit`, or the objective's value; and whether the deadline is missed.  The value of
+    infeasible decisions grows with the number of phases that could not be scheduled."""
     constraints = decoder.constraints
     if constraints.machines is not None and len({d for mode in decisions.modes for d, _ in mode}) > constraints.machines:
         return 2 * INFEASIBLE_VALUE, False
@@ -319,7 +319,7 @@ def _successors(decoder: ScheduleDecoder) -> list[set[int]]:
 # HEFT's placement, so contention and memory are not considered until the best order is decoded.
 
 def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, seed: int = SEED) -> Decisions | None:
-    """Decisions of the best order met in `moves` moves from `start`, a topological order; stops at `goal`."""
+    """Decisions of the best order seen in `moves` moves from `start`, a topological order; stops at `goal`."""
     decoder = costs.decoder
     random = Random(seed)
     after, current = _successors(decoder), list(start)
@@ -343,7 +343,7 @@ def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, 
 
 
 def _order_value(costs: Costs, order: Sequence[int], limit: int) -> int:
-    """The makespan of the placement, or some number above `limit`."""
+    """The makespan of the placement, or any number above `limit` if the makespan exceeds it."""
     placement = Placement(costs)
     tails = costs.decoder.tails
     latest = 0
@@ -358,7 +358,7 @@ def _order_value(costs: Costs, order: Sequence[int], limit: int) -> int:
 
 
 def _moves(context: SearchContext, start: Decisions) -> int:
-    """The moves of annealing from a start, over all its runs: fewer where the gap that they may close is small."""
+    """The number of annealing moves from a start, over all its runs; smaller where the gap to the bound is small."""
     moves, incumbent = _most_moves(context, start), context.incumbent
     if incumbent.schedule is None or context.budget.steps is None:
         return moves
@@ -372,12 +372,12 @@ def _most_moves(context: SearchContext, start: Decisions) -> int:
         return min(budget.moves, MOST_WORK // decoding_work(context.decoder, start))
     moves = budget.moves if count <= FULL_MOVES_PHASES else budget.moves * FULL_MOVES_PHASES // count
     if context.modes.complete and count < FULL_MOVES_PHASES and budget.steps != 0 and repartition_moves(context.costs) is None:
-        moves = moves * count**3 // FULL_MOVES_PHASES**3  # the exact search is quicker
+        moves = moves * count**3 // FULL_MOVES_PHASES**3  # the exact search is faster there
     return moves
 
 
 def decoding_work(decoder: ScheduleDecoder, decisions: Decisions) -> int:
-    """The cost of decoding once, in shards; with more than a few devices transfers count too."""
+    """The cost of one decoding, in shards; on more than a few devices transfers count too."""
     shards = sum(map(len, decisions.modes))
     if len(decoder.kinds) <= FEW_PHASES:
         return shards
@@ -552,5 +552,5 @@ def _delays(problem: Problem, schedule: Schedule, sync: Synchronisation) -> Iter
 
 
 def _passing_tick(step: ScheduledStep, arrival: list[int]) -> int:
-    """The tick from which a consumer of a step may start."""
+    """The tick from which a consumer of the step may start."""
     return completion_tick(step) + (arrival[step.target] if isinstance(step, Transfer) else 0)

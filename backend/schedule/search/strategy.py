@@ -41,9 +41,8 @@ DEFAULT_SECONDS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """`moves` of annealing for a problem of up to 16 phases (larger ones get fewer), `steps` of the solver (0: do not ask it;
-    None: as many as it takes) and a watchdog in seconds that can only abort.  `without`: names of strategies that are left
-    out."""
+    """`moves` of annealing for a problem of up to 16 phases (larger ones get fewer), `steps` of the solver (0: no solver; None:
+    no limit) and a watchdog in seconds that can only abort.  `without`: names of strategies that are left out."""
 
     moves: int
     steps: int | None
@@ -51,7 +50,7 @@ class Budget:
     without: frozenset[str] = frozenset()
 
     def for_seconds(self, seconds: float) -> Budget:
-        """Work that takes about so long on the machine that the default's 5 seconds speak of."""
+        """A budget that takes about `seconds` seconds on the machine on which the default one takes `DEFAULT_SECONDS`."""
         times = seconds / DEFAULT_SECONDS
         steps = None if self.steps is None else max(1, int(self.steps * times))
         watchdog = None if self.seconds is None else max(self.seconds, 4 * seconds)
@@ -87,7 +86,7 @@ LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @dataclass(frozen=True, slots=True)
 class StrategyFailure:
-    """A stage that was left out, and why; `error` is what it raised, if it did."""
+    """A stage that was omitted, and the reason; `error` is the exception that it raised, if any."""
 
     stage: str
     why: str
@@ -98,7 +97,7 @@ class StrategyFailure:
 
 
 class StageFailed(AssertionError):
-    """A stage failed where failures are raised."""
+    """Raised in strict mode where a stage fails."""
 
 
 def first_violation(problem: Problem, schedule: Schedule) -> str | None:
@@ -193,7 +192,7 @@ class Incumbent:
             self._notify()
 
     def raise_bound(self, ticks: int, method: str, detail: dict[str, int] | None = None) -> None:
-        """A bound and its method; kept if it is higher, or the first."""
+        """Keep the bound, with its method, if it is the first or higher than the one before."""
         if ticks > self.bound or self.method == "none":
             self.bound, self.method, self.detail = max(ticks, self.bound), method, detail
             self._notify()
@@ -241,7 +240,7 @@ class SearchContext:
 
     @property
     def bounds(self) -> BoundSet:
-        """Bounds of the problem, computed on first use; from then on decoding stops early by them."""
+        """Bounds of the problem, computed on first use; once they exist, decoding uses them to stop early."""
         if self._bounds is None:
             self._bounds = BoundSet(self.costs)
             self.decoder.tails = [min(tails.values()) for tails in self._bounds.tails]
@@ -259,7 +258,7 @@ class SearchContext:
 
     @property
     def is_large(self) -> bool:
-        """Too large for the exact search as a whole."""
+        """Is the problem too large for the exact search as a whole?"""
         return len(self.problem.phases) > MOST_EXACT or not self.few_devices
 
     @property
@@ -289,10 +288,10 @@ def always(_: SearchContext) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """See Note [Strategies].  `applies`: a cheap test; `always_runs`: also when the bounds have met (all answers name the
-    baselines, and a certificate is a better reason than a bound).  `refutes(context, bound, steps)`: it shows that no schedule is
-    shorter than `bound`.  `supports_chunks`: its bounds hold for schedules with chunks too, those of others only for whole
-    shards."""
+    """A named strategy with its functions.  See Note [Strategies].  `applies`: a cheap test; `always_runs`: also when the bounds
+    have met (all answers name the baselines, and a certificate is a better reason than a bound).  `refutes(context, bound,
+    steps)`: it shows that no schedule is shorter than `bound`.  `supports_chunks`: its bounds hold for schedules with chunks too,
+    those of others only for whole shards."""
 
     name: str
     doc: str

@@ -1,7 +1,8 @@
-"""Rewrites by what is known once sizes are numbers: the arm that a branch takes, and places that step along an axis.
+"""Rewrites that need numbers for sizes: a branch becomes the arm it takes, and a gather at indices that step along an axis
+becomes joined slices.
 
-Note [Clamped places].  `x[0⌈(n-1)⌊(⍳n)-k]` reads the rows of x one after the other, but the first or last one again where the
-step leaves x.  It is a slice of x with copies of these rows joined to it, of which each flows in tiles.
+Note [Clamped indices].  `x[0⌈(n-1)⌊(⍳n)-k]` reads consecutive rows of x, and repeats the first or last row where the index leaves
+x.  It equals a slice of x joined with copies of these rows, and each part flows in tiles.
 """
 
 from __future__ import annotations
@@ -63,12 +64,12 @@ def with_arm(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
     return BoundGraph(drop_dead(substitute_sizes(replace(graph, phases=tuple(phases)), sizes)), bound.sizes)
 
 
-# ---------------------------------------------------------------------------------------------------- places that step
+# ---------------------------------------------------------------------------------------------------- indices that step
 
 
 @dataclass(frozen=True, slots=True)
 class _ClampedIndex:
-    """The index `low ⌈ high ⌊ offset+i` at each point i of an axis; None is no limit."""
+    """The index `low ⌈ high ⌊ offset+i` at point i of an axis; a bound of None is no bound."""
 
     offset: int
     low: int | None = None
@@ -87,11 +88,12 @@ class _ClampedIndex:
         return _ClampedIndex(self.offset, low, limit if high is None else high)
 
 
-_Place: TypeAlias = _ClampedIndex | int | None
+_IndexOrNumber: TypeAlias = _ClampedIndex | int | None
 
 
 def with_joined_slices(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
-    """Returns the graph in which a gather is slices joined; None if its places do not step.  See Note [Clamped places]."""
+    """Returns the graph in which a gather is replaced by joined slices; None if its indices do not step by one.  See Note
+    [Clamped indices]."""
     graph, types = bound.graph, dict(bound.graph.types)
     if not isinstance(wanted, LibraryPhase) or wanted.op != "gather" or frame_of(wanted) or len(wanted.args) != 2:
         return None
@@ -99,7 +101,7 @@ def with_joined_slices(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
     steps, rows = _steps_of(graph, wanted.args[1]), shape_of(wanted.args[1], types)
     if wanted.attributes["axis"] != 0 or wanted.attributes.get("fills") or shape is None or steps is None:
         return None
-    assert rows is not None, "places that step are computed along one axis"
+    assert rows is not None, "indices that step are computed along one axis"
     until = 0 if steps.low is None else max(0, min(rows[0], steps.low - steps.offset))
     since = rows[0] if steps.high is None else max(until, min(rows[0], steps.high + 1 - steps.offset))
     slices = [(steps.low, until), (until + steps.offset, since - until), (steps.high, rows[0] - since)]
@@ -137,7 +139,7 @@ class _SliceBuilder:
         return result
 
     def repeated(self, source: ValueId, row: int, count: int) -> ValueId:
-        """Copies of a row, which is read as a value of its own."""
+        """Returns `count` copies of a row, which is sliced first."""
         shape = self.types[source].shape
         cell, type = self.value(source, shape[1:])
         axes = range(len(type.shape))
@@ -159,19 +161,19 @@ class _SliceBuilder:
         self.phases.append(replace(phase, signature=signature_of(phase, self.types)))
 
 
-def _steps_of(graph: Graph, places: ValueId) -> _ClampedIndex | None:
-    """Returns how a value that is computed of its axis and numbers steps."""
-    maker = next((phase for phase in fold_constants(graph).phases if places in traverse.results(phase)), None)
+def _steps_of(graph: Graph, indices: ValueId) -> _ClampedIndex | None:
+    """Returns the clamped index that a value computes from its axis and constants; None if it has another form."""
+    maker = next((phase for phase in fold_constants(graph).phases if indices in traverse.results(phase)), None)
     if not isinstance(maker, Structured) or len(maker.axes) != 1 or maker.axes[0].kind is not AxisKind.PARALLEL:
         return None
-    nodes: list[_Place] = []
+    nodes: list[_IndexOrNumber] = []
     for node in maker.body:
-        nodes.append(_place(node, nodes))
-    steps = nodes[next(result.node for result in maker.results if result.value == places)]
+        nodes.append(_index_of(node, nodes))
+    steps = nodes[next(result.node for result in maker.results if result.value == indices)]
     return steps if isinstance(steps, _ClampedIndex) else None
 
 
-def _place(node: Node, before: Sequence[_Place]) -> _Place:
+def _index_of(node: Node, before: Sequence[_IndexOrNumber]) -> _IndexOrNumber:
     match node:
         case AxisNode():
             return _ClampedIndex(0)
@@ -185,7 +187,7 @@ def _place(node: Node, before: Sequence[_Place]) -> _Place:
             return None
 
 
-def _applied(function: str, args: Sequence[_Place]) -> _Place:
+def _applied(function: str, args: Sequence[_IndexOrNumber]) -> _IndexOrNumber:
     match function, args:
         case "convert", [arg]:
             return arg

@@ -41,9 +41,10 @@ from .tile_graph import reads_apart
 
 _SAMPLES: Final = 8
 _SMALL_TABLE, _FULL_BINS = 1 << 10, 1 << 16
-"""Items of a partial result that is always joined, and items of an operand for each one of a larger result."""
+"""A partial result of up to `_SMALL_TABLE` items is always joined; a larger one if its operand has `_FULL_BINS` items for each of
+its items."""
 _LARGE: Final = 1 << 16
-"""The least points of a generated value that flows; one that other operands' tiles need completely is whole, too."""
+"""The least points of a generated value that flows; one that tiles of other operands read in full is made whole as well."""
 
 _HELP: Final = {
     "contract": "; a product sums over the rows of files: store the transpose, as in `(⍉b)+.×a`",
@@ -81,12 +82,12 @@ class _PassBuilder:
     axes: dict[ValueId, int] = field(default_factory=dict)
     cuts: dict[PhaseId, Cut] = field(default_factory=dict)
     follows: dict[PhaseId, frozenset[ValueId]] = field(default_factory=dict)
-    flows: dict[ValueId, int] = field(default_factory=dict)  # the pass in which a flow can be made
-    whole_after: dict[ValueId, int] = field(default_factory=dict)  # the pass after which a value is whole
+    flows: dict[ValueId, int] = field(default_factory=dict)  # by value: the first pass in which it can flow
+    whole_after: dict[ValueId, int] = field(default_factory=dict)  # by value: the pass after which it is whole in memory
     ends: list[tuple[int, PassOutput]] = field(default_factory=list)
     whole: list[tuple[int, Phase]] = field(default_factory=list)
     makers: dict[ValueId, Phase] = field(default_factory=dict)
-    written_after: dict[str, int] = field(default_factory=dict)  # the pass after which an output has been written
+    written_after: dict[str, int] = field(default_factory=dict)  # by output: the pass after which it has been written
     generated: set[ValueId] = field(default_factory=set)
     """See Note [Generated values]."""
 
@@ -105,7 +106,7 @@ class _PassBuilder:
         return PassPartitioning(self.graph, self.axes, self.cuts, self.follows, self.passes(), tuple(self.whole))
 
     def partially_computed(self) -> list[Phase]:
-        """The tiled phases that may fail and of which the tiles of all passes do not compute every row."""
+        """The tiled phases that may fail, and of which the tiles of all passes together do not compute every row."""
         failing = [
             phase for phase in self.graph.phases
             if phase.id in self.cuts and not self.cuts[phase.id].combines and may_fail(phase)
@@ -130,7 +131,7 @@ class _PassBuilder:
             self.written_after[phase.name] = self.flows[phase.arg] + 1
             return
         few = [value for value in flowing if self.shape(value)[self.axes[value]] < _SAMPLES and self.fits(self.bytes(value))]
-        if len(few) < len(flowing):  # tiles of more rows do not follow these
+        if len(few) < len(flowing):  # tiles of more rows do not satisfy the remaining phases
             for value in few:
                 self.collect(value, phase)
             flowing = [value for value in flowing if value not in few]
@@ -177,7 +178,7 @@ class _PassBuilder:
         return sum(prod(n or 0 for n in shape) * type.element.kind.bytes for shape, type in zip(sizes, types, strict=True))
 
     def make_whole(self, phase: Phase, used: Iterable[ValueId], *, flowing: bool = False) -> None:
-        """Run a phase on full values; `flowing`: some of them are collected for it."""
+        """Run a phase on full values; `flowing`: the operands that are collected for it."""
         if flowing and not self.fits(self.max_bytes(phase)):
             raise CannotStream(phase, "may make more than fits")
         level = max((self.whole_after[value] for value in used), default=0)
@@ -205,7 +206,7 @@ class _PassBuilder:
         return next((cut for cut in candidates if follows(phase, cut, self.graph, along)), None)
 
     def has_large_results(self, phase: Phase) -> bool:
-        """Are partial results too large to be joined, a few of them in memory for each tile?"""
+        """Are partial results too large to join, with a few of them in memory for each tile?"""
         results, operands = ([prod(self.shape(value)) for value in values] for values in
                              (traverse.results(phase), traverse.uses(phase)))  # fmt: skip
         return max(results) > max(_SMALL_TABLE, max(operands) // _FULL_BINS)
@@ -281,7 +282,7 @@ class _PassBuilder:
         return tuple(phase for phase in self.graph.phases if phase.id in ids)
 
     def pace(self, sink: PassOutput) -> dict[ValueId, str]:
-        """Returns for each input by how many of its rows a tile advances per row of the sink, roughly."""
+        """Returns for each input roughly how many of its rows a tile advances per row of the sink."""
         phases = self.upstream([sink])
         alone = TilePass(0, (sink,), phases, self.grain(phases))
         flow = PassPartitioning(self.graph, self.axes, self.cuts, self.follows, (), ())
@@ -295,7 +296,7 @@ class _PassBuilder:
 
 
 def _one_tile(phase: Phase, types: Mapping[ValueId, ArrayType]) -> str:
-    """Why a reduction in blocks has one tile: its items are one block.  Empty for other phases."""
+    """Returns the reason why a reduction in blocks has a single tile: its items are one block.  Empty for other phases."""
     if not isinstance(phase, Structured) or not any(is_ordered(phase, r.value, types) for r in phase.results if r.reduction):
         return ""
     items = phase.axes[-1].size.constant
@@ -326,7 +327,7 @@ def covers(intervals: Iterable[tuple[int, int]], rows: int) -> bool:
 
 
 def follows(phase: Phase, cut: Cut, graph: Graph, axes: Mapping[ValueId, int]) -> bool:
-    """Returns whether boxes along the cut need little of every flowing operand.  See Note [Following]."""
+    """Returns whether boxes along the cut need only a small part of every flowing operand.  See Note [Following]."""
     types = graph.types
     if isinstance(cut, JoinedAxis):  # each row is read once
         return all(axis == 0 for axis in axes.values())

@@ -48,7 +48,7 @@ from .tile_graph import tile_of
 
 _SORT_EXPRESSION: Final = "x[⍋x]"
 _GRADE_EXPRESSION: Final = "x[⍋y]"
-"""Items in the order of a grade that is computed: for sorted runs of positions, and for merging, which grades the runs' heads."""
+"""Items in the order of a grade that is computed: it sorts runs of positions, and merges by grading the heads of the runs."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class PassTimes:
     temporary: Collection[str]
 
     def ns(self, profile: Profile) -> int:
-        """The predicted nanoseconds of the plan."""
+        """Returns the predicted nanoseconds of the plan."""
         steps = [step for queue in self.plan.main.queues for step in queue.steps if isinstance(step, StreamStep)]
         inside = {phase for step in steps for phase in step.phases}
         between = [phase for phase in self.bound.graph.phases if phase.id not in inside]
@@ -74,7 +74,7 @@ class PassTimes:
         return partition_passes(self.bound.graph, names[Access.READ], names[Access.WRITE], lambda count: True)
 
     def tiles_ns(self, step: StreamStep, profile: Profile) -> int:
-        """The computing time of all tiles of a pass, as if each were like the one in the middle."""
+        """Returns the computing nanoseconds of all tiles of a pass, as if each cost as much as the middle one."""
         same = (one for one in self.flow.passes if tuple(p.id for p in one.phases) == step.phases and one.results == step.results)
         one = next(same)
         tiles = [*tiles_of(one, step.rows)]
@@ -97,10 +97,10 @@ class PassTimes:
         writing = disk_ns(device, WRITE, step.writes - scratch_write) + disk_ns(device, SCRATCH_WRITE, scratch_write)
         ns = max(reading, self.tiles_ns(step, profile) + ordered + writing)
         largest = max((share.stop - share.first for share in step.shares if share.device == self.plan.home), default=step.tiles)
-        return ns * largest // step.tiles  # others have as many tiles as they run in this time
+        return ns * largest // step.tiles  # the other devices run as many tiles as fit in this time
 
     def bytes(self, names: Collection[str]) -> int:
-        """Bytes of the temporary stores with these names."""
+        """Returns the bytes of the temporary stores with these names."""
         stored = {store.name: store.bytes for store in self.plan.stores if store.name in self.temporary}
         return sum(stored.get(name, 0) for name in names)
 
@@ -126,7 +126,7 @@ def sorting_ns(scratch: Scratch, piece: int, profile: Profile, expression: str) 
 
 
 def faults_of_streams(plan: ExecutionPlan, bound: BoundGraph, stored: Mapping[str, Stored], limit: int) -> list[str]:
-    """Returns what is wrong with a plan, as messages; empty if nothing is."""
+    """Returns the faults of a plan as messages; empty if the plan is valid."""
     return list(_faults(plan, bound, stored, limit))
 
 
@@ -218,7 +218,8 @@ def _pass(
 def _shares(
     plan: ExecutionPlan, flow: PassPartitioning, one: TilePass, step: StreamStep, stored: Mapping[str, Stored]
 ) -> Iterator[str]:  # fmt: skip
-    """Yields faults of who runs which tiles: each is one device's, and the devices read what the pass reads."""
+    """Yields faults of the tiles' assignment: each tile belongs to one device, and the devices together read what the pass
+    reads."""
     if not step.shares:
         return
     if any(is_carried(flow.cuts.get(phase.id)) for phase in one.phases) and not has_rounds(flow, one):

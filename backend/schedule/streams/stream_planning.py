@@ -71,7 +71,7 @@ from .tile_graph import key_of, tile_of, with_parts
 MIN_RUN_READ: Final = 64
 """The least items of a run that are read at a time."""
 WORDS: Final = 6
-"""Words of memory an item while a tile is sorted or runs are merged: items, keys, positions, the order, work space."""
+"""Words of memory per item while a tile is sorted or runs are merged: items, keys, positions, the order, work space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Scratch:
 
     @property
     def working_memory(self) -> int:
-        """Memory that merging takes."""
+        """The memory that merging takes, in bytes."""
         return min(32 << 20, max(1 << 18, self.bytes // 64))
 
     @property
@@ -145,7 +145,7 @@ def with_external_sort(bound: BoundGraph, wanted: Phase) -> tuple[BoundGraph, Sc
 
 
 def _sorts(phases: tuple[Phase, ...], grade: LibraryPhase) -> Iterator[Phase]:
-    """Yields the operations `sort` that replaced the gather by this grade."""
+    """Yields the `sort` operations that replace a gather by this grade."""
     order: ValueId = grade.results[0]
     for phase in phases:
         if isinstance(phase, LibraryPhase) and "sorts" in phase.attributes and order in phase.args:
@@ -162,7 +162,7 @@ def _sorts(phases: tuple[Phase, ...], grade: LibraryPhase) -> Iterator[Phase]:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A scratch store `name` of the selected cells, of a `kind`.  `places`: the cells are positions in the mask."""
+    """A scratch store `name` of the selected cells, of a `kind`.  With `places` the cells are positions in the mask."""
 
     name: str
     kind: Kind
@@ -249,7 +249,7 @@ def _upstream(graph: Graph, members: Iterable[Phase]) -> tuple[Phase, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PhaseCheck:
-    """A graph that ends with a phase that may fail, and puts its values out as `outputs`, like those of all such phases in it."""
+    """A graph that ends with a phase that may fail, and has the values of all such phases in it as `outputs`."""
 
     bound: BoundGraph
     last: Phase
@@ -276,7 +276,7 @@ class PhaseCheck:
 
 
 def checks_of(bound: BoundGraph, inputs: Collection[str]) -> Iterator[PhaseCheck]:
-    """Yields the checks of `inputs` and then of all phases that may fail, in graph order."""
+    """Yields checks of the `inputs`, then of all phases that may fail, in graph order."""
     graph = bound.graph
     read = [phase for phase in graph.phases if isinstance(phase, Input) and phase.name in inputs]
     failing = [*read, *(phase for phase in graph.phases if may_fail(phase))]
@@ -298,7 +298,7 @@ def axes_before_tiles(request: Streaming, phase: Phase) -> int:
 
 # ---------------------------------------------------------------------------------------------------- rewrites
 #
-# What a program is rewritten by until it streams, as data, so that another process rewrites it alike.
+# The rewrites by which a program becomes streamable, as data, so that another process can repeat them.
 
 class StreamRewriteKind(Enum):
     """How a graph is rewritten at a phase."""
@@ -322,7 +322,8 @@ class StreamRewrite:
 
 
 def rewritten(bound: BoundGraph, rewrites: Iterable[StreamRewrite]) -> BoundGraph:
-    """Returns the graph after these rewrites, which were applied to it before.  Raises ValueError: one does not apply."""
+    """Returns the graph after these rewrites, which the planner has applied to an equal graph.  Raises ValueError if one does not
+    apply."""
     for one in rewrites:
         phase = next((phase for phase in bound.graph.phases if phase.id == one.phase), None)
         result: BoundGraph | None = None
@@ -364,9 +365,9 @@ MOST_KINDS: Final = 64
 MOST_PHASES: Final = 2_000
 """The most phases to which one loop may be unrolled."""
 _SMALL: Final = 16
-"""Selected cells are read whole if they take at most this part of the memory."""
+"""Selected cells become a whole input if they take at most 1/_SMALL of the memory."""
 _SHARE: Final = 2
-"""A value is collected whole if it takes at most this part of the memory."""
+"""A value is collected whole if it takes at most 1/_SHARE of the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +415,7 @@ class Streaming:
     undivided: frozenset[str] = frozenset()
 
     def with_rewrite(self, bound: BoundGraph, kind: StreamRewriteKind, phase: Phase, count: int = 0) -> Streaming:
-        """Returns the request for the graph that is rewritten so."""
+        """Returns the request for the graph after this rewrite."""
         return replace(self, bound=bound, rewrites=(*self.rewrites, StreamRewrite(kind, phase.id, count)))
 
     def with_scratch(self, bound: BoundGraph, scratch: Scratch) -> Streaming:
@@ -427,7 +428,7 @@ class Streaming:
         )  # fmt: skip
 
     def with_selected(self, bound: BoundGraph, selection: Selection, count: int) -> Streaming:
-        """Returns the remaining request after `count` cells have been selected; if they are few, they are read whole."""
+        """Returns the remaining request after `count` cells have been selected; if they are few, they become a whole input."""
         sources = dict(self.sources)
         for store in selection.stores:
             size = count * prod(store.cell) * store.kind.bytes
@@ -469,9 +470,8 @@ def plan_streams(
     """Returns a plan whose peak is at most the limit, and the rewritten request that it is for.
 
     Rewrites: loops that need a complete input in each iteration are unrolled, with passes for each iteration; grades become
-    external sorts; small slices become separate values; selections by masks become stages; branches
-    that sizes decide become an arm, gathers at places that step slices joined.  Raises CannotStream with the phase
-    that prevents a plan.
+    external sorts; small slices become separate values; selections by masks become stages; branches that sizes decide become an
+    arm, gathers at indices that step become joined slices.  Raises CannotStream with the phase that prevents a plan.
     """
     while True:
         try:
@@ -516,7 +516,7 @@ def _planned(request: Streaming, device: Device, program: tuple[PlannedFile, ...
 
 
 def _with_peaks(main: SubPlan, shares: Sequence[TileShare]) -> SubPlan:
-    """Returns the steps with the most memory that each device takes for its tiles, beside home's."""
+    """Returns the steps, where each also states the most memory of every device other than home."""
     peaks = dict(main.peak)
     for share in shares:
         peaks[share.device] = max(peaks.get(share.device, 0), share.memory)
@@ -571,7 +571,7 @@ def _bytes_of(flow: PassPartitioning, value: ValueId, rows: Rows | None = None) 
 
 
 def _number(size: Size) -> int:
-    """A size, at most: of one that is known only when the program runs, its cap."""
+    """Returns an upper bound of a size: its value, or its cap if only the run knows it."""
     return upper_bound(size).evaluate({}) if size.constant is None else size.constant
 
 
@@ -585,7 +585,7 @@ def tiles_of(one: TilePass, rows: int) -> Iterator[Rows]:
 
 
 def _unit(request: Streaming, flow: PassPartitioning, one: TilePass, device: Device) -> PlannedUnit:
-    """Returns a pass with the most rows a tile whose memory fits."""
+    """Returns a pass with the most rows per tile with which its memory fits."""
     left = request.limit - _whole_bytes(flow, one)
     if request.rows is None:
         rows = _first_rows(request, flow, one)
@@ -624,7 +624,7 @@ def _unit(request: Streaming, flow: PassPartitioning, one: TilePass, device: Dev
 # which tile.  Rows that are collected, or go to a temporary file, are sent to home; rows of an output are written in place.
 
 _PARTS: Final = 16
-"""Parts a device, at least, into which the tiles are divided for dealing, if there are so many."""
+"""The least number of parts per device into which the tiles are divided for dealing, if there are so many."""
 
 
 def partial_trees(first: int, stop: int) -> Iterator[tuple[int, int]]:
@@ -640,7 +640,7 @@ def partial_trees(first: int, stop: int) -> Iterator[tuple[int, int]]:
 def _dealt(
     request: Streaming, flow: PassPartitioning, one: TilePass, step: StreamStep, need: int, device: Device
 ) -> tuple[StreamStep, int]:  # fmt: skip
-    """Returns the pass with its tiles dealt to the devices, each as many as it is quick, and the memory that it takes at home.
+    """Returns the pass with its tiles dealt to the devices in proportion to their speed, and the memory that it takes at home.
 
     Tiles are made smaller for devices with less memory, unless products of them are added, whose bits depend on their rows."""
     if why := _undivided(request, flow, one, step):
@@ -685,8 +685,8 @@ def _adds_products(flow: PassPartitioning, sink: PassOutput) -> bool:
 
 
 def _shares(request: Streaming, flow: PassPartitioning, one: TilePass, step: StreamStep, there: int) -> tuple[TileShare, ...]:
-    """Returns the tiles of each device in proportion to its speed; `there`: the memory of tiles beside home."""
-    joined = _joined_bytes(flow, one, one.size) * step.tiles.bit_length()  # of the subtrees at both ends of the tiles
+    """Returns the tiles of each device in proportion to its speed; `there`: the bytes of a tile on devices other than home."""
+    joined = _joined_bytes(flow, one, one.size) * step.tiles.bit_length()  # subtrees at both ends of a device's tiles
     takes = there + joined
     fitting = [other for other in request.devices[1:] if other.device.memory is None or takes <= other.device.memory]
     devices = [request.devices[0], *fitting]
@@ -753,7 +753,8 @@ def _least_memory(request: Streaming, flow: PassPartitioning, one: TilePass, dev
 
 
 def _needs(request: Streaming, flow: PassPartitioning, one: TilePass, rows: int, need: int) -> CannotStream:
-    """Returns the error that tiles of `rows` rows need `need` bytes or more, which do not fit, and others no less."""
+    """Returns the error that tiles of `rows` rows need at least `need` bytes, which do not fit, and that no other tiles need
+    less."""
     many = "one row" if rows == 1 else f"{rows:,} rows"
     note = f", beside {undivided:,} bytes of values that are kept whole" if (undivided := _whole_bytes(flow, one)) else ""
     return CannotStream(
@@ -768,7 +769,7 @@ def _whole_bytes(flow: PassPartitioning, one: TilePass) -> int:
 
 
 def _chosen_rows(rows: tuple[int, ...], flow: PassPartitioning, one: TilePass) -> int:
-    """Returns the rows a tile of a pass, chosen before."""
+    """Returns the rows per tile of the pass, if the request fixes them."""
     if len(rows) == len(flow.passes):
         row_count = rows[flow.passes.index(one)]
         if row_count >= one.grain and row_count % one.grain == 0:
@@ -866,7 +867,7 @@ def _store_memory(request: Streaming, one: TilePass) -> int:
 
 
 def _store_takes(request: Streaming, one: TilePass) -> str:
-    """Returns a note on the store whose buffers take most memory, if they take a quarter of it or more."""
+    """Returns a note on the store whose buffers take most memory, if they take a quarter of it or more; otherwise empty."""
     taken = {("reading", p.name): request.sources[p.name].working_memory for p in one.phases if isinstance(p, Input)}
     taken |= {("writing", s.phase.name): request.sinks[s.phase.name].working_memory for s in one.sinks if isinstance(s.phase,
         Output)}

@@ -81,7 +81,7 @@ class JoinedAxis(Cut):
 
 
 def captured(phase: Phase) -> tuple[ValueId, ...]:
-    """Returns the outer values that the function of a scan reads."""
+    """Returns the outer values that the function of a scan captures."""
     if not isinstance(phase, Fold):
         return ()
     inner = list(traverse.all_phases(phase.body))
@@ -155,7 +155,8 @@ def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
 
 
 def selects(phase: Phase) -> TypeGuard[LibraryPhase]:
-    """Returns whether it is the selecting phase of a selection stage; its result has at most a row for each of the mask."""
+    """Returns whether the phase is the selecting phase of a selection stage; its result has at most one row per row of the
+    mask."""
     return isinstance(phase, LibraryPhase) and phase.op in ("compress", "where") and not phase.defines
 
 
@@ -306,7 +307,7 @@ class PassPartitioning:
 
 @dataclass(frozen=True, slots=True)
 class TileDemand:
-    """What a tile needs: `rows` of each flowing value along its axis; `boxes` of the phases that compute or consume them."""
+    """The demand of a tile: `rows` of each flowing value along its axis; `boxes` of the phases that compute or consume them."""
 
     rows: Mapping[ValueId, Rows]
     boxes: Mapping[PhaseId, Box]
@@ -339,7 +340,7 @@ def demand(flow: PassPartitioning, one: TilePass, tile: Rows) -> TileDemand:
                 continue
             interval = min(start for start, _ in wanted), max(stop for _, stop in wanted)
             if is_carried(cut) and not tile[0]:
-                interval = 0, interval[1]  # also where what follows leaves the first items out
+                interval = 0, interval[1]  # the next tile begins here even if the readers skip the first items
             rows.update(dict.fromkeys(traverse.results(phase), interval))
         if interval[0] >= interval[1]:
             continue

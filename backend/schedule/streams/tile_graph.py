@@ -97,7 +97,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class TileState:
-    """State that a phase carries from tile to tile, the tile's output `made`; it starts with items `neutral`.
+    """State that a phase carries from tile to tile: the tile's output `made`, initially items `neutral`.
 
     `occupied`: a boolean state that marks the bins with items in the phase's other state.
     """
@@ -110,7 +110,8 @@ class TileState:
 
 
 def key_of(flow: PassPartitioning, one: TilePass, needed: TileDemand) -> tuple[object, ...]:
-    """Returns a key that is equal for tiles of one graph: extents, relative positions of boxes, parts of whole values read."""
+    """Returns a key under which tiles share a graph: extents, relative positions of boxes, and the parts of whole values that are
+    read."""
     anchor = {value: start for value, (start, _) in needed.rows.items()}
     extents = tuple((value, stop - start) for value, (start, stop) in needed.rows.items())
     boxes, parts, types = [], list[tuple[ValueId, Box]](), flow.graph.types
@@ -201,7 +202,7 @@ class _TileGraphBuilder:
         return ArrayType(type.element, shape)
 
     def held(self, value: ValueId, phase: Phase) -> tuple[ValueId, Box]:
-        """Returns the tile's value that a phase reads for `value`, and which box of it that value is."""
+        """Returns the tile's value that stands for the `value` a phase reads, and the box of `value` that it holds."""
         shape = shape_of(value, self.flow.graph.types)
         assert shape is not None, "only phases of known sizes are cut"
         if value not in self.flow.follows[phase.id]:
@@ -209,7 +210,7 @@ class _TileGraphBuilder:
         return value, box_along_axis(shape, self.flow.axes[value], self.needed.rows[value])
 
     def brought(self, value: ValueId) -> ValueId:
-        """Returns the tile's input for a whole value."""
+        """Returns the tile's input that stands for a whole value."""
         operand = self.whole.get(value)
         if operand is None:
             name = f"whole {value}"
@@ -314,7 +315,7 @@ class _TileGraphBuilder:
             self.tile.states[name] = TileState(phase.id, self.part(value, before + last - first - 1, one, phase), one, 0)
 
     def rows(self, type: ArrayType, count: int) -> ArrayType:
-        """Returns the type of so many rows of a value."""
+        """Returns the type of `count` rows of a value."""
         return ArrayType(type.element, (number(count), *type.shape[1:]))
 
     def carried(self, phase: LibraryPhase, box: Box) -> None:
@@ -435,7 +436,7 @@ class _TileGraphBuilder:
         return self.given(name, ArrayType(Element(Kind.I64), ()), phase)
 
     def exactly(self, value: ValueId, box: Box, phase: Phase) -> ValueId:
-        """Returns a value that is exactly the box: the tile's value itself, or a slice of it."""
+        """Returns a value whose extent is exactly the box: the tile's value itself, or a slice of it."""
         source, held = self.held(value, phase)
         if held == box:
             return source
@@ -465,7 +466,7 @@ class _TileGraphBuilder:
 # each box.  That phase flows with the value, its box is collected, and the original phase reads the box.
 
 _SMALLER: Final = 1 << 10
-"""A box is small if the value has at least so many times its points."""
+"""A box is small if the value has at least _SMALLER times as many points."""
 
 
 def with_parts(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
@@ -475,7 +476,7 @@ def with_parts(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
     near = _small_boxes(wanted, types)
     if not isinstance(wanted, Structured) or space is None or not near:
         return None
-    if len(near) == 1 and full_box(space) == tuple((0, stop - start) for start, stop in near[0][1]):  # it is itself a copy
+    if len(near) == 1 and full_box(space) == tuple((0, stop - start) for start, stop in near[0][1]):  # already a copy
         return None
     fresh = traverse.fresh_id(graph)
     values, parts = [read.value for read in wanted.reads], list[Phase]()
@@ -506,7 +507,7 @@ def reads_apart(phase: Phase, types: Types, flowing: Collection[ValueId]) -> boo
 
 
 def _small_boxes(phase: Phase, types: Types) -> list[tuple[ValueId, Box, list[int]]]:
-    """Returns the small boxes that the phase reads over all its points: (value, box, the reads in it)."""
+    """Returns the small boxes that the phase reads over all its points: (value, box, the reads within it)."""
     space, near = space_of(phase, types), list[tuple[ValueId, Box, list[int]]]()
     if not isinstance(phase, Structured) or space is None or 0 in space:
         return near

@@ -68,11 +68,11 @@ class Merging(Enum):
 _Event: TypeAlias = tuple[int, int]
 """(queue, position): that step is complete."""
 _MOST_SOURCES: Final = 100
-"""Devices that one step waits for, above which it is not tested whether the fence of one implies that of another."""
+"""The number of devices one step waits for above which redundant waits between them are not searched."""
 _Clock: TypeAlias = dict[int, int]
 """A vector clock: by queue, the last position known to be complete."""
 _CLOSURE_LIMIT: Final = 20_000_000
-"""Steps × queues above which clocks are not propagated: a queue then knows only what it waited for itself."""
+"""Steps × queues above which clocks are not propagated: a queue then counts only what it waited for itself."""
 
 
 def synchronise(problem: Problem, schedule: Schedule, merging: Merging | None = None) -> Synchronisation:
@@ -83,7 +83,7 @@ def synchronise(problem: Problem, schedule: Schedule, merging: Merging | None = 
 
 
 _PASSED_ON: Final = 1 << 60
-"""The position of data that a device only forwards: behind every fence."""
+"""The position of data that a device only forwards: later than every fence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class _Synchroniser:
             computing[problem.home].append((*key, combine))
         copying: dict[str, list[tuple[int, int, int, int, int, ScheduledStep]]] = defaultdict(list)
         for transfer in schedule.transfers:
-            onwards = int(transfer.target != problem.home)  # the second of two hops comes second
+            onwards = int(transfer.target != problem.home)  # the second of two hops sorts after the first
             moved = (transfer.arrive, transfer.start, self.rank[transfer.phase], onwards, int(transfer.target))
             copying[self._channel(transfer, names)].append((*moved, transfer))
         for device in sorted(computing):
@@ -177,13 +177,13 @@ class _Synchroniser:
         return _SyncRequirement(event, int(device), event[1], step.end, False)
 
     def _arrival_requirement(self, transfer: Transfer) -> _SyncRequirement:
-        """The arrival of a transfer, signalled by its source; the position is that of the steps that produced its data."""
+        """The arrival of a transfer, signalled by its source; the position is that of the last step that produced its data."""
         sent = max((self.position_of[step][1] for step in self._sent_by(transfer)), default=_PASSED_ON)
         arrived = transfer.arrive + self.problem_index.syncs[transfer.target]
         return _SyncRequirement(self.position_of[transfer], int(transfer.source), sent, arrived, True)
 
     def _requirements(self) -> dict[ScheduledStep, list[_SyncRequirement]]:
-        """By step, the events that it requires, of its own queue and others."""
+        """By step, the events that it requires, those of its own queue included."""
         schedule, problem_index = self.schedule, self.problem_index
         needs: dict[ScheduledStep, list[_SyncRequirement]] = {}
         for shard in schedule.shards:
@@ -222,7 +222,7 @@ class _Synchroniser:
         return self._producing_steps(moved.phase, int(moved.source), (moved.first, moved.stop))
 
     def _producing_steps(self, phase: int, device: int, part: tuple[int, int]) -> Sequence[Shard | ScheduledCombine]:
-        """The steps of a device that produced some of a part of an output."""
+        """The steps of a device that produced units within `part` of an output."""
         if phase in self.combine_of:
             return self._completing_steps(phase) if device == self.problem.home else []
         mine = self.shards_on[phase, device]
@@ -233,7 +233,7 @@ class _Synchroniser:
         return [shard for shard in mine if shard.first < part[1] and shard.stop > part[0]]
 
     def _arrivals(self, phase: int, device: int, part: tuple[int, int], start: int) -> list[Transfer]:
-        """The transfers that brought some of a part of an output to a device by `start`."""
+        """The transfers that brought units within `part` of an output to a device by tick `start`."""
         single = self.problem_index.undivided[phase]
         return [
             moved for moved in self.transfers_to[phase, device]
@@ -354,7 +354,7 @@ def _transitive_reduction(missing: list[_SyncRequirement], clocks: Mapping[_Even
 
 
 def _closed(events: _Clock, clocks: Mapping[_Event, _Clock]) -> _Clock:
-    """The clock of a queue that knows these events: they and all that they imply."""
+    """The clock of a queue that waited for these events: the events and all that they imply."""
     closure = dict(events)
     for event in events.items():
         _join(closure, clocks.get(event, {}))

@@ -31,7 +31,7 @@ def objective_value(problem: Problem, schedule: Schedule, objective: Objective) 
 
 
 def objective_values(problem: Problem, schedule: Schedule) -> tuple[int, ...]:
-    """The value of each of the problem's objectives, in their order."""
+    """The value of each of the problem's objectives, in the problem's order and units (see `objective_value`)."""
     return tuple(objective_value(problem, schedule, objective) for objective in problem.objectives)
 
 
@@ -49,7 +49,7 @@ def load_of_schedule(problem: Problem, schedule: Schedule) -> int:
             busy[path[0].channel] = busy.get(path[0].channel, 0) + transfer.busy - transfer.start
     for shard in schedule.shards:
         distributed = problem.phases[shard.phase].distributed
-        if distributed is not None and shard.first == 0:  # it reserves its channels
+        if distributed is not None and shard.first == 0:  # a distributed phase reserves its channels
             paths = [routes.path(source, target) for _, source, target in distributed.channels]
             for channel in {path[0].channel for path in paths if path is not None and path[0].channel is not None}:
                 busy[channel] = busy.get(channel, 0) + shard.end - shard.start

@@ -62,7 +62,8 @@ def topological_order(before: Sequence[Collection[int]], rank: Sequence[int] | N
 # Paths are computed for pairs of devices as they occur and cached: ten thousand devices have too many pairs to list.
 
 Channel: TypeAlias = tuple[str, int, int, int]
-"""What transfers exclude each other on: (name of the group or link, one instance or -1, the other or -1, direction or 0)."""
+"""The resource on which transfers exclude each other: (name of the group or link, an instance or -1, the other instance or -1,
+direction or 0)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Hop:
 
 
 class Routes:
-    """Paths between devices: one hop, or two through home, or None."""
+    """Paths between devices: one hop, or two hops through home, or None."""
 
     __slots__ = ("_by_group", "_centres", "_group", "_home", "_instance", "_links", "_memo", "_names", "_problem")
 
@@ -163,7 +164,7 @@ class Routes:
         return self._centres[group]
 
     def _singles(self, link: Link) -> set[int]:
-        """The ends of a link that are single devices."""
+        """The ends of a link that are single devices, not groups."""
         devices: set[int] = set()
         for end in (link.source, link.target):
             members = [device for device in range(len(self._names)) if self._ends(device, end)]
@@ -304,7 +305,7 @@ class ProblemIndex:
         return devices
 
     def repair_order(self, priority: Sequence[int]) -> list[int] | None:
-        """`priority` with its violations of precedence repaired, else unchanged; None if no order obeys them."""
+        """`priority` with violated precedences repaired (unchanged if there are none); None if no order satisfies them."""
         rank = [0] * len(priority)
         for position, p in enumerate(priority):
             rank[p] = position

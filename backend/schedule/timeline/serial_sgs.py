@@ -66,7 +66,7 @@ class ResourceProfile:
         return index
 
     def add(self, size: int, start: int, end: int = FOREVER) -> None:
-        """`size` more bytes (or fewer, if negative) during [start, end)."""
+        """Add `size` bytes (negative: remove) during [start, end)."""
         if size == 0 or start >= end:
             return
         first = self._breakpoint(start)
@@ -93,7 +93,7 @@ class ResourceProfile:
 # The resources that a partial schedule occupies: ticks of devices and channels, and memory where it is limited.
 
 class NoFeasibleStart(Exception):
-    """No start is feasible: `device` is short of memory for `phase`; -1: no route or no kernel; -2: later than the limit."""
+    """No start is feasible: `device` lacks memory for `phase`; -1: no route or no kernel; -2: later than the limit."""
 
     def __init__(self, device: int, phase: int) -> None:
         super().__init__(device, phase)
@@ -169,7 +169,8 @@ class ResourceCalendars:
             levels.add(-held.size, held.last)
 
     def _exclusive_channels(self, distributed: DistributedMode) -> list[tuple[list[tuple[int, int]], int]]:
-        """The busy intervals of the channels that a distributed phase reserves, and how many ticks before its start."""
+        """The busy intervals of the channels that a distributed phase reserves, and the ticks before its start at which each
+        begins."""
         channels: dict[Channel, int] = {}
         for _, source, target in distributed.channels:
             path = self._index.routes.path(int(source), int(target))
@@ -214,7 +215,7 @@ class ResourceCalendars:
 
 
 def earliest_fit(levels: ResourceProfile, size: int, scratch: int, start: int, duration: int) -> int | None:
-    """As `ResourceProfile.earliest_fit`, for an output that stays and scratch that is freed when the shard ends."""
+    """As `ResourceProfile.earliest_fit`, for an output that stays live and scratch that is freed when the shard ends."""
     later = levels.earliest_fit(size, start)
     if later != start or not scratch:
         return later
@@ -247,10 +248,10 @@ class SerialGenerator(ResourceCalendars):
         self._steps = steps
         self._decisions = decisions
         self._output_ready: dict[int, dict[int, int]] = {}  # by phase and slot: the tick at which its part is ready
-        self._arrived: list[dict[TransferId, tuple[int, int]]] = [{} for _ in range(count)]  # landed; consumers may start
+        self._arrived: list[dict[TransferId, tuple[int, int]]] = [{} for _ in range(count)]  # (arrival, ready)
         self._live_buffers: list[dict[TransferId | int, LiveBuffer]] = [
             {} for _ in range(count)
-        ]  # made there, by slot; copies, by transfer
+        ]  # by slot, buffers of shards on their device; by transfer, copies
         self._ends = [0] * count
         self._firsts = [0] * count
         self._shards: list[tuple[int, int, int, int, int, int]] = []
@@ -260,7 +261,7 @@ class SerialGenerator(ResourceCalendars):
         self.scheduled_phases = 0
 
     def generate(self, order: Sequence[int], limit: int = FOREVER) -> None:
-        """Schedule every phase, then the copies that directives require; raises NoFeasibleStart once the end must be past
+        """Schedule every phase, then the copies that directives require; raises NoFeasibleStart as soon as the end would exceed
         `limit`."""
         tails = self._index.tails
         for group in self._groups(order) if self._index.problem.chunks > 1 else ((phase,) for phase in order):
@@ -289,7 +290,8 @@ class SerialGenerator(ResourceCalendars):
     # ------------------------------------------------------------------------------ phases
 
     def _groups(self, order: Sequence[int]) -> Iterator[tuple[int, ...]]:
-        """Consecutive phases with equally many chunks in one order, none of which reads a later chunk of another."""
+        """Groups of consecutive phases with equally many chunks, none of which reads a later chunk of another phase of its
+        group."""
         steps, devices = self._steps, self._index.devices
         numbers = [max((shard.slot // devices for shard in shards), default=0) for shards in steps.shards]
         group: tuple[int, ...] = ()
@@ -331,7 +333,7 @@ class SerialGenerator(ResourceCalendars):
         return items[::-1] if phase in self._decisions.last_rows_first else items
 
     def _earliest_start(self, phase: int) -> int:
-        """The tick before which directives let a phase not start."""
+        """The earliest tick at which directives let a phase start."""
         constraints = self._index.constraints
         earliest = self._index.problem.phases[phase].ready
         for q in constraints.start_after[phase]:
@@ -434,7 +436,7 @@ class SerialGenerator(ResourceCalendars):
         self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, start: int, used: list[LiveBuffer],
         levels: ResourceProfile
     ) -> int:  # fmt: skip
-        """As `_slot`, such that output and scratch fit too; opens the output's buffer and ends the uses of operands."""
+        """As `_slot`, such that output and scratch fit in memory too; opens the output's buffer and ends the uses of operands."""
         size, scratch, lasting = shard.output_bytes, shard.scratch, max(1, ticks)
         dying: list[LiveBuffer] = []
         if task.inplace and size:
@@ -468,7 +470,7 @@ class SerialGenerator(ResourceCalendars):
         levels = self._memory(home)
         size = problem_index.grain(combine.bytes)
         arrivals: list[int] = []
-        copied: list[int] = []  # starts of the partials that are at home
+        copied: list[int] = []  # starts of the partials that have reached home
         for slot, ended in self._output_ready[phase].items():
             device = slot % problem_index.devices
             if device == home:
@@ -530,7 +532,7 @@ class SerialGenerator(ResourceCalendars):
         levels = self._memory(send.target)
         if levels is not None:
             levels.add(send.memory, start)
-            uses = send.uses + (send.target in self._steps.outputs[phase].retained_on)  # a use that never comes
+            uses = send.uses + (send.target in self._steps.outputs[phase].retained_on)  # a use that never ends
             self._live_buffers[phase][key] = LiveBuffer(send.memory, max(landed, start + 1), uses)
         levels = self._memory(send.source)
         if levels is not None:
@@ -558,7 +560,7 @@ class SerialGenerator(ResourceCalendars):
 
 
 def transfer_of(phase: int, send: TransferSpec, start: int, *, partial: bool) -> Transfer:
-    """The transfer of a specification that starts in the tick `start`."""
+    """The transfer that a specification describes, starting at tick `start`."""
     busy = start + send.ticks
     return Transfer(
         PhaseIndex(phase), DeviceIndex(send.source), DeviceIndex(send.target), send.low, send.high, send.bytes, send.link, start,
@@ -575,7 +577,7 @@ def transfer_of(phase: int, send: TransferSpec, start: int, *, partial: bool) ->
 
 @dataclass(frozen=True, slots=True)
 class Infeasible:
-    """Why decisions cannot be decoded: `device` is short of memory for `phase`; -1: no order, route or kernel; -2: past the
+    """The reason why decisions cannot be decoded: `device` lacks memory for `phase`; -1: no order, route or kernel; -2: past the
     limit.  `scheduled_phases`: how many phases had been scheduled."""
 
     device: int
@@ -584,14 +586,14 @@ class Infeasible:
 
 
 MOST_EXPANSIONS: Final = 4
-"""Expansions that are kept: of what a search is at, and of its last trials."""
+"""The expansions that are cached: that of the search's state, and those of its last trials."""
 
 
 class ScheduleDecoder(ProblemIndex):
     """Decodes many decisions of one problem; each expansion of modes shares what it can with the last."""
 
     _expansions: tuple[ExpandedSteps, ...] = ()
-    """Of the last few modes; the one that was used last comes first."""
+    """Expansions of the most recently used modes, latest first."""
 
     def expand_modes(self, modes: tuple[Mode, ...]) -> ExpandedSteps:
         """The steps of the modes; shared with the expansion of those that differ in the fewest phases."""
@@ -603,7 +605,7 @@ class ScheduleDecoder(ProblemIndex):
         return result
 
     def try_decode(self, decisions: Decisions, limit: int = FOREVER) -> SerialGenerator | Infeasible:
-        """The generated schedule, or why there is none; one that would end after `limit` ticks is abandoned."""
+        """The generated schedule, or the reason why there is none; generation stops once the end would exceed `limit` ticks."""
         order = self.repair_order(decisions.priority)
         if order is None or not self.constraints.is_consistent:
             return Infeasible(-1, -1)

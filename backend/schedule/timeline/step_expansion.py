@@ -20,7 +20,7 @@ from ..problem import Mode
 from .problem_index import Channel, ProblemIndex
 
 VIA_LINK: Final = -1
-"""In place of an edge's own ticks: the data goes over a link."""
+"""Stands for an edge's own ticks in a `TransferId`: the data goes over a link."""
 
 TransferId: TypeAlias = tuple[int, int, int]
 """(slot of the producer, slot of the consumer, an edge's own ticks or `VIA_LINK`)."""
@@ -55,7 +55,7 @@ class TransferSpec:
 
 
 class ShardRead(NamedTuple):
-    """A shard reads what the slot `producer` made of `phase`; `transfer` brings it (None: it is there)."""
+    """A read by a shard of what the slot `producer` made of `phase`; `transfer` brings it (None: it is on the device)."""
 
     phase: int
     producer: int
@@ -120,7 +120,7 @@ def expand(problem_index: ProblemIndex, modes: tuple[Mode, ...], known: Expanded
             outputs.append(known.outputs[p])
         else:
             outputs.append(_TransferDemands(problem_index, p, modes, makers[p]).output())
-    chunked = problem_index.problem.chunks > 1  # then copies that others ask for serve as well
+    chunked = problem_index.problem.chunks > 1  # then one copy serves the requests of other chunks too
     for p in range(count):
         sources = {problem_index.sources[e] for e in problem_index.incoming[p]}
         if known is not None and same[p] and all(
@@ -268,7 +268,7 @@ class _TransferDemands:
     def _subtract_earlier_chunks(self) -> None:
         """Subtract from each transfer what those of earlier chunks bring (Note [Transfers] of `problem`), and count its uses."""
         devices = self.problem_index.devices
-        brought: dict[TransferId, list[tuple[int, int]]] = {}  # by ascending units, apart
+        brought: dict[TransferId, list[tuple[int, int]]] = {}  # disjoint intervals by ascending units
         for key in sorted(self.hulls, key=lambda key: key[1]):
             maker, slot, link_key = key
             earlier = brought.setdefault((maker, slot % devices, link_key), [])
@@ -287,8 +287,7 @@ class _TransferDemands:
         self._measure_sizes()
 
     def _measure_sizes(self) -> None:
-        """The largest size that any reader of a transfer states: with chunks these are more than the consumers that requested
-        it."""
+        """The largest size that any reader of a transfer states; with chunks, more consumers read it than requested it."""
         devices = self.problem_index.devices
         between: dict[TransferId, list[TransferId]] = {}
         for maker, slot, link_key in self.hulls:
@@ -300,7 +299,7 @@ class _TransferDemands:
                     self.sizes[sent].add(size)
 
     def _add_demand(self, key: TransferId, low: int, high: int, size: int | None) -> None:
-        """One more consumer of units [low, high) of an output that takes `size` bytes on a link."""
+        """Add a consumer of units [low, high) of an output that takes `size` bytes on a link."""
         hull = self.hulls.get(key)
         self.hulls[key] = (low, high) if hull is None else (min(low, hull[0]), max(high, hull[1]))
         self.sizes.setdefault(key, set()).add(size)
@@ -333,7 +332,7 @@ class _TransferDemands:
                     self._add_demand((slot, device, VIA_LINK if problem_index.has_links else 0), low, high, None)
 
     def _relays(self) -> dict[TransferId, TransferId]:
-        """The transfers that home forwards, each with the transfer that brings it home."""
+        """The transfers that home forwards, each with the transfer that brings its data home."""
         problem_index = self.problem_index
         relays: dict[TransferId, TransferId] = {}
         for key in sorted(self.hulls, key=lambda key: key[1] // problem_index.devices):
@@ -373,7 +372,7 @@ class _TransferDemands:
     def _send(
         self, key: TransferId, source: int, hull: tuple[int, int], size: int, uses: int, relay: TransferId | None
     ) -> TransferSpec | None:  # fmt: skip
-        """One hop; None without a route."""
+        """The transfer over one hop; None without a route."""
         target, link_key = key[1] % self.problem_index.devices, key[2]
         memory = self.problem_index.grain(size)
         if link_key != VIA_LINK:

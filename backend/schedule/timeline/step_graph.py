@@ -102,7 +102,7 @@ class StepGraph:
         return node
 
     def producer(self, p: int, slot: int) -> Key:
-        """The step that produces the part of an output that a slot has."""
+        """The step that produces the part of an output held by a slot."""
         return (SHARD, p, slot) if self.problem_index.problem.phases[p].combine is None else (COMBINE, p)
 
     def operand_source(self, read: ShardRead) -> Key:
@@ -110,7 +110,7 @@ class StepGraph:
         return self.producer(read.phase, read.producer) if read.transfer is None else (SEND, read.phase, *read.transfer)
 
     def reads(self) -> Iterator[tuple[StepNode, Key]]:
-        """Every shard with each step that produces or brings one of its operands."""
+        """Every shard with each step that produces or transfers one of its operands."""
         for p, shards in enumerate(self.steps.shards):
             for shard in shards:
                 node = self.nodes[SHARD, p, shard.slot]
@@ -244,7 +244,7 @@ def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
 # the end of the shard on.
 
 ARRIVAL = -1
-"""As the extra ticks of a use: until the transfer has arrived."""
+"""Extra ticks of a use that lasts until the transfer has arrived."""
 
 
 @dataclass(slots=True, eq=False)
@@ -262,7 +262,7 @@ class StepBuffer:
 
 @dataclass(frozen=True, slots=True)
 class MemoryProfile:
-    """The memory of one device: `levels`, the bytes in use from each tick on, and the steps `starting` at a tick."""
+    """The memory of one device: `levels`, (tick, bytes in use from then on), and by tick the steps `starting` there."""
 
     levels: tuple[tuple[int, int], ...]
     starting: Mapping[int, tuple[Key, ...]]
@@ -271,7 +271,7 @@ class MemoryProfile:
 def step_buffers(graph: StepGraph, *, everywhere: bool = False) -> list[StepBuffer]:
     """The buffers of the steps on devices with a limit, or on all."""
     steps, nodes, problem_index = graph.steps, graph.nodes, graph.problem_index
-    buffer_of: dict[Key, StepBuffer] = {}  # by the step that makes or brings it
+    buffer_of: dict[Key, StepBuffer] = {}  # by the step that produces or transfers it
     result: list[StepBuffer] = []
     for p, shards in enumerate(steps.shards):
         task = problem_index.problem.phases[p]
@@ -355,7 +355,7 @@ def _end(graph: StepGraph, starts: Mapping[Key, int], key: Key, extra: int) -> i
 
 
 def _overwriting_buffers(graph: StepGraph, starts: Mapping[Key, int], held: Sequence[StepBuffer]) -> set[int]:
-    """The outputs of in-place shards that lie inside an operand of at least their size that nothing else uses any more."""
+    """The outputs of in-place shards that lie inside an operand at least as large, which nothing else uses from then on."""
     phases = graph.problem_index.problem.phases
     read: dict[Key, list[StepBuffer]] = {}
     for buffer in held:

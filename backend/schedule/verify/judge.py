@@ -17,7 +17,7 @@ from ....lang.support.records import dataclass, field
 
 # ---------------------------------------------------------------------------------------------------- violation
 #
-# What the judge reports.
+# The violations that the judge reports.
 
 class Rule(Enum):
     V1 = "every phase is run once"
@@ -63,7 +63,7 @@ Key: TypeAlias = tuple[Hashable, Hashable]
 Position: TypeAlias = tuple[int, int]
 """A queue, and a task of it."""
 Clock: TypeAlias = Mapping[int, int]
-"""A vector clock: by queue, its last task that must be complete."""
+"""A vector clock: by queue, the last task that must be complete."""
 
 
 class Coverage(Enum):
@@ -75,7 +75,7 @@ class Coverage(Enum):
 
 
 class ReadFault(Enum):
-    """What is wrong with a read or a precedence."""
+    """A fault of a read or a precedence."""
 
     ABSENT = "not there by the ticks"
     UNCERTAIN = "there by the ticks, and not certain to be"
@@ -83,8 +83,8 @@ class ReadFault(Enum):
 
 @dataclass(slots=True, eq=False)
 class ResidentPiece:
-    """A box of a value on a device.  Transfers may read it from `available` on, other tasks from `usable` on; `route`: how a
-    copy came, where not every reader takes it."""
+    """A box of a value on a device.  Transfers may read it from `available` on, other tasks from `usable` on; `route`: how a copy
+    was transferred, where only some readers accept that."""
 
     box: Box
     start: int
@@ -98,7 +98,7 @@ class ResidentPiece:
 
 
 class Leaving(Enum):
-    """How an array that no piece is assembled for leaves the run."""
+    """How an array leaves the run that is not assembled from pieces."""
 
     ITSELF = "the piece is the result"
     COPY = "the caller has the piece already"
@@ -106,8 +106,8 @@ class Leaving(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskRead:
-    """`route`: what it takes of copies (None: all); `size`: bytes of the array that the box is put together in, where no piece
-    has all of it; `leaves`: its array is a result of the run, which lives to the end."""
+    """A read of a box.  `route`: the copies that it accepts (None: all); `size`: bytes of the array in which the box is assembled
+    where no piece has all of it; `leaves`: the array is a result of the run, which lives to the end."""
 
     key: Key
     box: Box
@@ -119,10 +119,11 @@ class TaskRead:
 
 @dataclass(slots=True, eq=False)
 class Task:
-    """What happens in [start, end).  `reads_at`: the tick at which all it reads must be there (None: another rule says when).
+    """A task that runs during [start, end).  `reads_at`: the tick at which its operands must be resident (None: another rule says
+    when).
 
-    `resources`: what it keeps from others up to `busy`, each from a tick on; `sends`: it reads what is freed, of which the life
-    is put off for it; `after`: tasks that must be complete before; `overwritable_bytes`: bytes that it may write over an
+    `resources`: what it occupies exclusively up to `busy`, each from a tick on; `sends`: it is a transfer, which defers the frees
+    of pieces it reads; `after`: tasks that must be complete before; `overwritable_bytes`: bytes that it may write over an
     operand of at least that size; `frees`: pieces of any of the keys that are the box (None: all), from `freed_at` on."""
 
     what: object
@@ -149,8 +150,8 @@ class Task:
 class Execution:
     """`names`: of queues; `fences`: by fence, the positions after which it passes; `waits`: by position, the fences before it.
 
-    `extra_memory`: by device, memory that is no piece's (start, end, bytes); `describe_fault`: what is wrong, in the words of
-    who stated it."""
+    `extra_memory`: by device, memory of no piece (start, end, bytes); `describe_fault`: a fault in terms of the plan or
+    schedule."""
 
     describe_fault: Callable[[ReadFault, Task, TaskRead | Task], Violation]
     names: list[str] = field(default_factory=list)
@@ -237,7 +238,7 @@ def is_satisfied(read: TaskRead, pieces: Sequence[ResidentPiece]) -> bool:
 
 
 def candidate_pieces(execution: Execution, read: TaskRead) -> list[ResidentPiece]:
-    """The pieces that a read could use, whenever they are resident."""
+    """The pieces that a read could use, ignoring when they are resident."""
     every = execution.pieces.get(read.key, [])
     return every if read.route is None else [piece for piece in every if piece.route in (None, read.route)]
 
@@ -263,9 +264,7 @@ def unresident_reads(execution: Execution) -> Iterator[Violation]:
 
 
 def unordered_tasks(execution: Execution) -> Iterator[Violation]:
-    """V2: the reads and precedences that hold by the ticks and do not follow from queues, fences and waits.
-
-    See Note [Happens before]."""
+    """V2: reads and precedences that hold by the ticks but do not follow from queues, fences and waits."""
     for wait in {fence for fences in execution.waits.values() for fence in fences} - execution.fences.keys():
         yield Violation(Rule.V2, f"nothing passes fence f{wait}")
         return
@@ -392,7 +391,7 @@ def collisions(execution: Execution) -> Iterator[tuple[Hashable, Task, Task]]:
 
 
 def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
-    """By device the most bytes in use, and the first tick at which they are.  See Note [Live ranges]."""
+    """By device the most bytes in use, and the first tick at which that many are.  See Note [Live ranges]."""
     last = max((task.end for task in execution.tasks()), default=0)
     used: dict[Task, list[ResidentPiece]] = defaultdict(list)
     for task in execution.tasks():
@@ -433,7 +432,7 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
 
 
 def _has(piece: ResidentPiece, read: TaskRead, task: Task, freed: int) -> bool:
-    """Has a piece all that a task reads, while it runs?"""
+    """Is all of a piece that a task reads resident while the task runs?"""
     inside = all(low <= start and stop <= high for (start, stop), (low, high) in zip(read.box, piece.box, strict=True))
     return inside and piece.available <= task.start and task.end <= freed
 
@@ -444,7 +443,7 @@ def _freed_pieces(execution: Execution, keys: Sequence[Key], box: Box | None) ->
 
 
 def _overwriting_tasks(used: dict[Task, list[ResidentPiece]]) -> set[Task]:
-    """The tasks whose result lies inside an operand that no other task uses from their start on."""
+    """The tasks whose result lies inside an operand that no other task uses after they start."""
     return {
         task for task, operands in used.items()
         if task.overwritable_bytes and any(
@@ -456,7 +455,7 @@ def _overwriting_tasks(used: dict[Task, list[ResidentPiece]]) -> set[Task]:
 
 
 def _peak(spans: Sequence[tuple[int, int, int]]) -> tuple[int, int]:
-    """The most bytes in use and the first tick of that; intervals without length count in their tick."""
+    """The most bytes in use and the first tick of that maximum; an empty interval counts in its tick."""
     changes: dict[int, int] = defaultdict(int)
     for start, end, size in spans:
         changes[start] += size

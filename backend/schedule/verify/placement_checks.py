@@ -120,12 +120,12 @@ class JudgeIndex:
     # ------------------------------------------------------------------ outputs
 
     def is_undivided(self, phase: int) -> bool:
-        """The output is one piece: produced by one device, or gathered at home."""
+        """Is the output one piece: produced by one device, or gathered at home?"""
         task = self.problem.phases[phase]
         return task.rows == 0 or task.is_gathered
 
     def holds_no_output(self, phase: int, device: int) -> bool:
-        """The device takes part in a distributed phase whose output is gathered at home."""
+        """Does the device take part in a distributed phase whose output is gathered at home?"""
         distributed = self.problem.phases[phase].distributed
         return distributed is not None and distributed.gathers and device != self.home
 
@@ -163,7 +163,7 @@ class JudgeIndex:
         table = self.problem.phases[phase].ticks.get(self.kind[device])
         if table is None:
             return None
-        if type(table) is not Ticks:  # asked of the cost model at each number of rows: no line to draw anew
+        if type(table) is not Ticks:  # the cost model, asked at each number of rows: there is no line to interpolate
             return table.at(rows)
         points = table.points
         if len(points) == 1:
@@ -179,7 +179,7 @@ class JudgeIndex:
     # ------------------------------------------------------------------ links
 
     def has_fixed_delay(self, edge: Edge) -> bool:
-        """The edge takes its own ticks and no link."""
+        """Does the edge take its own ticks and no link?"""
         return not self.problem.links or (self.problem.contention is Contention.OFF and edge.ticks is not None)
 
     def is_end(self, device: int, end: str) -> bool:
@@ -191,7 +191,7 @@ class JudgeIndex:
         return source != target and (forwards or (backwards and link.duplex is not Duplex.SIMPLEX))
 
     def channel(self, transfer: Transfer) -> tuple[object, ...] | None:
-        """The channel that the transfer occupies exclusively; None if nothing."""
+        """The channel that the transfer occupies exclusively; None if there is none."""
         links = self.problem.links
         if transfer.link is None or not 0 <= transfer.link < len(links) or self.problem.contention is Contention.OFF:
             return None
@@ -206,7 +206,7 @@ class JudgeIndex:
         return (link.group, bool(meeting) and source == min(meeting))
 
     def is_full_duplex(self, group: str) -> bool:
-        """Every link of a group carries one transfer in each direction."""
+        """Does every link of the group carry one transfer in each direction?"""
         if group not in self._full_duplex:
             self._full_duplex[group] = {link.duplex for link in self.problem.links if link.group == group} == {Duplex.FULL}
         return self._full_duplex[group]
@@ -223,7 +223,7 @@ class JudgeIndex:
         return self._common_ends[group]
 
     def reserved_channels(self, shard: Shard, distributed: DistributedMode) -> dict[Hashable, int]:
-        """The channels that a distributed phase reserves, each with the tick from which it does."""
+        """The channels that a distributed phase reserves, each with the tick from which it is reserved."""
         channels: dict[Hashable, int] = {}
         for link, source, target in distributed.channels:
             channel = self.channel(Transfer(shard.phase, source, target, 0, 0, 0, link, shard.start, shard.end, shard.end))
@@ -239,7 +239,7 @@ HasOutput: TypeAlias = Callable[[int, int], bool]
 
 
 def check_phases_once(facts: JudgeIndex) -> Iterator[Violation]:
-    """V1: every phase once, combined once if it combines; nothing else."""
+    """V1: every phase runs once and, if it has a combine, is combined once; nothing else runs."""
     phases, devices = len(facts.problem.phases), len(facts.names)
     for shard in facts.schedule.shards:
         if not (0 <= shard.phase < phases and 0 <= shard.device < devices):
@@ -267,7 +267,7 @@ def check_phases_once(facts: JudgeIndex) -> Iterator[Violation]:
 
 
 def check_row_coverage(facts: JudgeIndex) -> Iterator[Violation]:
-    """V3: the shards' rows have no gap and no overlap."""
+    """V3: the shards' rows have neither gaps nor overlaps."""
     for index, phase in enumerate(facts.problem.phases):
         at = 0
         for shard in sorted(facts.shards[index], key=lambda s: s.first):
@@ -352,7 +352,7 @@ def _check_directive(facts: JudgeIndex, directive: Directive, holds: HasOutput) 
             if facts.schedule.makespan > directive.ticks:
                 yield broken(f"the schedule takes {facts.schedule.makespan} ticks, not {directive.ticks}")
         case LimitMemory() | Speculate():
-            pass  # V5 counts with the limit; speculation is a choice between problems
+            pass  # V5 checks the limit; speculation is a choice between problems
         case _:
             assert_never(directive)
 
@@ -419,7 +419,7 @@ def check_transfers(facts: JudgeIndex) -> Iterator[Violation]:
 
 
 def _possible_sizes(facts: JudgeIndex, moved: Transfer, onwards: list[Transfer]) -> set[int]:
-    """The bytes that a transfer may have: for each size of the output that a consumer on the target (or behind it) states."""
+    """The bytes that a transfer may have: one for each size of the output that a consumer on or behind the target states."""
     if moved.partial:
         task = facts.problem.phases[moved.phase]
         return {0 if task.combine is None else task.combine.bytes}

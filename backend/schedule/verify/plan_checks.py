@@ -133,7 +133,7 @@ def check_phase_coverage(
             elif isinstance(step, JoinStep) and step.phase not in shared:
                 wrong(Rule.V1, f"{queue.device} joins phase #{step.phase}, which queues do not run together")
             elif isinstance(step, JoinStep) and step.rows is None:
-                pass  # of a channel: `_check_shared_loop`
+                pass  # a channel's join: `_check_shared_loop` checks it
             elif phases_of(step) and (queue.device not in devices or queue.kind is not QueueKind.COMPUTE):
                 wrong(Rule.V1, f"phase #{phases_of(step)[0]} runs on {queue.device}, which is not a device of the plan")
             if isinstance(step, CombineStep):
@@ -188,7 +188,7 @@ def _is_step_of_kind(step: PhaseStep | RowsStep, phase: Phase) -> bool:
             return isinstance(phase, Structured | LibraryPhase | Constant)
         case RunStep():
             if step.box is not None:
-                return isinstance(phase, Structured | LibraryPhase | Loop)  # of a loop: as the one phase that it is
+                return isinstance(phase, Structured | LibraryPhase | Loop)  # a distributed loop counts as one phase
             return not isinstance(phase, Loop | Branch | Map | Fold)
         case LoopStep() | JoinStep():
             return isinstance(phase, Loop)
@@ -205,7 +205,7 @@ def _reduces(phase: Phase, bound: BoundGraph) -> bool:
 
 
 def _check_shared_loop(plan: ExecutionPlan, loop: SharedLoop) -> Iterator[Violation]:
-    """The queues that take part in a distributed loop: their rows, and their ticks."""
+    """Faults of the queues that take part in a distributed loop: their rows and their ticks."""
     step, parts, queues, iteration = loop.step, loop.parts, plan.main.queues, loop.iteration
     name = f"loop #{step.phase}"
     plans = [step.body, *(() if step.leave is None else (step.leave,))]
@@ -532,7 +532,7 @@ class PlanTranslation:
         return TaskRead((device, name), box)
 
     def operand(self, device: DeviceId, phase: Phase, value: ValueId, box: Box, scope: CheckedScope) -> TaskRead:
-        """A read of a step that takes an operand in one array."""
+        """A step's read of an operand in one array."""
         size = rounded_to_alignment(self.bytes(value, box, scope)) if scope.counts_resources else 0
         return TaskRead((device, scope.read(phase, 0, value)), box, size=size)
 
@@ -545,7 +545,7 @@ class PlanTranslation:
         return self.numbers.bytes(types[value], None if shape_of(value, types) is None else box)
 
     def scratch(self, step: ComputeStep, phase: Phase, box: Box | None, scope: CheckedScope) -> int:
-        """Scratch bytes of a step, of a box in proportion."""
+        """Scratch bytes of a step; those of a box are in proportion to its size."""
         scratch = step_scratch_bytes(step, phase, scope.bound.graph.types, self.numbers)
         space = None if box is None else space_of(phase, scope.bound.graph.types)
         if box is not None and space is not None:
@@ -579,7 +579,7 @@ class PlanTranslation:
 
 
 def unrolled_iterations(iteration: LoopIteration) -> int:
-    """How many iterations of a loop the execution has."""
+    """The number of iterations of a loop that the execution unrolls."""
     return min(len(ITERATIONS), iteration.loop.trip.constant or 0)
 
 
@@ -605,7 +605,7 @@ def _inner_values(phase: Phase) -> Iterator[tuple[ValueId, ...]]:
 
 
 def _chain_fault(step: RowsStep, bound: BoundGraph) -> str | None:
-    """What is wrong with a step that runs a chain of the main block; None if nothing is."""
+    """The fault of a step that runs a chain of the main block; None if there is none."""
     for unit in units_of(bound.graph.phases, bound.graph, bound.graph.roots):
         if not isinstance(unit, RowsUnit | GroupUnit) or unit.ids != step.phases:
             continue
@@ -648,7 +648,7 @@ def check_plan(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
 
 
 def needless_waits(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
-    """V7: waits that are implied by the others; not checked for large plans."""
+    """V7: waits that the others imply; not checked for large plans."""
     bound = replace(bound, graph=hoist_arms(bound.graph, plan.speculated))
     execution = PlanTranslation(plan, plan.main, bound, shared_loops(plan, bound)).execution
     if sum(map(len, execution.queues)) * len(execution.waits) > MOST_WORK:

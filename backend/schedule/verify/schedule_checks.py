@@ -70,7 +70,7 @@ from .placement_checks import (
 # V9: every tick is computed again from the tables, every objective value from the schedule.
 
 def check_step_timing(facts: JudgeIndex) -> Iterator[Violation]:
-    """V9 of the steps."""
+    """V9 of the steps: their ticks follow from the tables."""
     for shard in facts.schedule.shards:
         task = facts.problem.phases[shard.phase]
         ticks = facts.ticks(shard.phase, shard.device, shard.stop - shard.first if task.rows else 1)
@@ -152,7 +152,7 @@ def objective_value(facts: JudgeIndex, objective: Objective, sync: Synchronisati
 
 
 def _busiest(facts: JudgeIndex) -> int:
-    """The ticks that the busiest device or channel works: a lower bound of the initiation interval of executions in a row."""
+    """The ticks in which the busiest device or channel works: a lower bound of the initiation interval of repeated executions."""
     schedule = facts.schedule
     busy: dict[object, int] = defaultdict(int)
     for shard in schedule.shards:
@@ -170,7 +170,8 @@ def _busiest(facts: JudgeIndex) -> int:
 
 
 def _millijoules(facts: JudgeIndex) -> int:
-    """Energy: idle power of powered devices over the makespan, what work adds, and the bytes on links; rounded up."""
+    """Energy in millijoules, rounded up: idle power of powered devices over the makespan, additional power of work, and bytes on
+    links."""
     schedule, problem = facts.schedule, facts.problem
     steps = [(int(shard.device), shard.end - shard.start) for shard in schedule.shards]
     steps += [(facts.home, step.end - step.start) for step in schedule.combines]
@@ -220,7 +221,7 @@ ADVISORY: Final = (
 
 
 class BoundStatus(Enum):
-    """Whether an answer's lower bound is proved."""
+    """What is known about an answer's lower bound."""
 
     PROVED = "proved by paths and loads"
     CLAIMED = "claimed, and to be proved again"
@@ -238,7 +239,7 @@ def check_claims(
     if bound > 0 and answer.proof.method == "none" and status is not Status.IMPOSSIBLE:
         yield Violation(Rule.V10, f"a lower bound of {bound} by no method")
     runs = Counter((s.phase, s.device) for s in answer.schedule.shards) if answer.schedule is not None else Counter()
-    most = max(runs.values(), default=0)  # more than the problem allows is V1's
+    most = max(runs.values(), default=0)  # V1 reports chunks beyond the problem's limit
     if not 1 <= answer.chunks <= problem.chunks or answer.chunks < most <= problem.chunks:
         yield Violation(Rule.V10, f"of at most {answer.chunks} chunks a device, and has {most}; {problem.chunks} are allowed")
     if (status is Status.IMPOSSIBLE) != (answer.conflict is not None):
@@ -309,7 +310,8 @@ def _least_work(problem: Problem) -> Fraction:
 
 
 def _critical_path(problem: Problem) -> int:
-    """The earliest end of the last phase.  A phase that reads part of an output may start when its quickest part is ready."""
+    """The earliest end of the last phase.  A phase that reads part of an output may start when the part that is ready first
+    is."""
     reads: dict[int, list[Edge]] = defaultdict(list)
     for edge in problem.edges:
         reads[edge.target].append(edge)
@@ -336,7 +338,7 @@ def _least_ticks(problem: Problem, p: int) -> int:
     if not tables:
         return 0
     rates = [(table.rate(phase.units), count) for table, count in tables]
-    if phase.rows and problem.chunks > 1:  # each row by itself, if need be
+    if phase.rows and problem.chunks > 1:  # possibly each row in a shard by itself
         return 0 if not all(rate for rate, _ in rates) else ceil(phase.units / sum(count / rate for rate, count in rates))
     low, high = 0, min(table.at(phase.units) for table, _ in tables)
     while low < high:
@@ -364,8 +366,8 @@ def _topological_order(problem: Problem) -> list[int]:
 
 
 def everything_at_home(problem: Problem) -> Schedule | None:
-    """The schedule of every phase undivided on the home device, one after the other; None if one has no ticks there, or edges
-    and the order of effects form a cycle."""
+    """The schedule that runs every phase undivided on home, one after the other; None if one has no ticks there, or edges and the
+    order of effects form a cycle."""
     home = next(index for index, group in enumerate(problem.devices) if group.home)
     kind, device = problem.devices[home].kind, DeviceIndex(sum(group.count for group in problem.devices[:home]))
     shards, combines, now = [], [], 0
@@ -454,7 +456,7 @@ def _queue_order(facts: JudgeIndex, step: ScheduledStep) -> tuple[int, int]:
 
 
 def _signalling_device(facts: JudgeIndex, step: ScheduledStep) -> int:
-    """The device that a fence after a step belongs to: of a transfer its source."""
+    """The device to which a fence after a step belongs; for a transfer its source."""
     return int(step.source) if isinstance(step, Transfer) else _device(facts, step)
 
 
@@ -468,7 +470,7 @@ def _device(facts: JudgeIndex, step: Shard | ScheduledCombine) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """As a value of an execution: the partial results of a phase, one for each shard's rows."""
+    """The value, in an execution, of the partial results of a phase, one for each shard's rows."""
 
     phase: int
 
@@ -589,12 +591,12 @@ class ScheduleTranslation:
     # ------------------------------------------------------------------ directives and effects
 
     def has_output(self, phase: int, device: int) -> bool:
-        """All of an output is on a device at the end."""
+        """Is all of an output on a device at the end?"""
         there = [piece.box for piece in self.execution.pieces.get((device, phase), ())]
         return bool(there) and is_covered(self.box(phase, 0, self.facts.units(phase)), there)
 
     def add_required_copies(self) -> None:
-        """Every copy of an output that directives keep is used to the end."""
+        """Every copy of an output that directives require is used until the end."""
         facts, last = self.facts, self.facts.schedule.makespan + 1
         for directive in facts.problem.directives:
             if isinstance(directive, Keep | Replicate):
