@@ -51,8 +51,9 @@ _ADDRESSES: Final = 1 << 63
 
 @dataclass(frozen=True, slots=True)
 class BoundGraph:
-    """A graph whose only size variables are run-time sizes; `sizes` are the numbers that were substituted for the others.
-    `stores`: the store of each input, by name, and of each output, by `output NAME`; the client's memory has all others."""
+    """A graph whose only size variables are run-time sizes; `sizes` are the numbers that were substituted for all others.
+    `stores`: the store of each stored input, by its name, and of each stored output, by `output NAME`; other inputs and outputs
+    are in the client's memory."""
 
     graph: Graph
     sizes: Mapping[SizeVariable, int]
@@ -60,10 +61,10 @@ class BoundGraph:
 
 
 def bind(graph: Graph, sizes: Mapping[SizeVariable, int]) -> BoundGraph:
-    """Put in the sizes of inputs and params.
+    """Returns the graph with the sizes of inputs and params substituted.
 
-    Refused: E701 for each guard that does not hold, with the numbers substituted; E702 for an array without items whose other
-    axes are longer than any memory."""
+    Refused: E701 for each guard that does not hold, with the numbers substituted; E702 for an empty array whose other axes are
+    too long for any address space."""
     problems = [_violation(g, sizes) for g in graph.guards if _known(g, sizes) and not g.holds(sizes)]
     if problems:
         raise Refused(problems)
@@ -75,7 +76,8 @@ def bind(graph: Graph, sizes: Mapping[SizeVariable, int]) -> BoundGraph:
 
 
 def _require_addresses(phase: Phase, type: ArrayType) -> None:
-    """E702 for an empty array whose other axes have more positions than there are addresses: no strides can step through it."""
+    """Raises E702 for an empty array whose other axes have more positions than there are addresses: no strides can step through
+    it."""
     shape = [size.constant for size in type.shape]
     if 0 in shape and prod(n for n in shape if n) * type.element.kind.bytes >= _ADDRESSES:
         shown = " ".join(map(str, type.shape))
@@ -126,7 +128,7 @@ class _Binder:
         return bound_size
 
     def variable(self, v: SizeVariable) -> SizeVariable:
-        """A run-time size with its cap as a number; the known sizes are numbers already."""
+        """A run-time size with its cap as a number; other sizes are numbers already."""
         if not v.is_runtime:
             return v
         if v not in self.known:
@@ -199,7 +201,8 @@ class IndexSteps:
         return AffineIndex(tuple(Term(first + a, c) for a, c in enumerate(self.coefficients) if c), self.constant)
 
     def through(self, read: Read, rank: int) -> IndexSteps | None:
-        """The same function of the points of a space of `rank` axes that reads the array; None if the read is not affine."""
+        """The same values as a function of the points of a space of `rank` axes that reads the array; None if the read is not
+        affine."""
         match read.projection.stages:
             case ():
                 return self
@@ -215,7 +218,7 @@ class IndexSteps:
 
     @property
     def constant_value(self) -> int | None:
-        """The number this is, if it is one."""
+        """The array's one value if it is a scalar; otherwise None."""
         return None if any(self.coefficients) else self.constant.constant
 
 
@@ -287,7 +290,7 @@ def _applied(node: ApplyNode, args: Sequence[IndexSteps | None]) -> IndexSteps |
 
 
 def _steps_of_data(data: tuple[Payload, ...], shape: Shape) -> IndexSteps | None:
-    """The affine function of position that reproduces integer data, row-major."""
+    """The affine function of the index that yields these integers (row-major); None if there is none."""
     numbers = [int(v) for v in data if isinstance(v, int)]
     if not numbers or len(numbers) != len(data):
         return None

@@ -59,14 +59,14 @@ from .phases import (
 # ----------------------------------------------------------------------------------------- chains along rows
 
 SHORT_ROW: Final = 32
-"""Rows shorter than this form a chain only if there are many, of at least `MIN_ROW` items, and more than one reduction of them;
-the kernel then runs several rows side by side."""
+"""Rows shorter than this form a chain only if they have at least `MIN_ROW` items, are many (`MANY_ITEMS`) and are reduced more
+than once; the kernel then runs several rows side by side."""
 MIN_ROW: Final = 5
-"""Items of a row at least."""
+"""The least items of a row."""
 MANY_ITEMS: Final = 1 << 13
-"""Items of all short rows at least."""
+"""The least items of all short rows together."""
 MAX_ROW: Final = 1 << 14
-"""Items of a row that fit into the L2 cache with their intermediate values."""
+"""The most items of a row: it fits into the L2 cache with its intermediate values."""
 MOST_NODES: Final = 120
 MOST_SOURCES: Final = 16
 MOST_RESULTS: Final = 8
@@ -87,7 +87,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class JoinedGroup:
-    """A chain as one body.  `is_row`, by result: has it one item a row?  See Note [One body]."""
+    """A chain as one body.  `is_row`, by result: does it have one item per row?  See Note [One body]."""
 
     phase: Structured
     is_row: tuple[bool, ...]
@@ -100,7 +100,7 @@ class JoinedGroup:
 class _OpenChain:
     """A chain under construction.
 
-    `rows` and `elements`: values of its members with one item a row, and with one an element.  `outside`: reads of other values.
+    `rows` and `elements`: its members' values with one item per row, and with one per element.  `outside`: reads of other values.
     `limit`: the position of the first other phase that reads one of its values.  `reduces`: does a member reduce rows?"""
 
     frame: Numbers
@@ -115,7 +115,7 @@ class _OpenChain:
 
 
 def find_chains(phases: Sequence[Phase], graph: Graph, is_known: Callable[[Structured], bool]) -> list[Chain]:
-    """The chains of a block, by position.  `is_known`: do kernels of rows support all of a phase's body?"""
+    """The chains of a block, by position.  `is_known`: do row kernels support every function of a phase's body?"""
     finder = _ChainFinder(graph, is_known)
     for position, phase in enumerate(phases):
         finder.visit(position, phase)
@@ -158,7 +158,7 @@ class _ChainFinder:
         return self.is_known(phase)
 
     def join(self, position: int, phase: Structured) -> _OpenChain | None:
-        """The chain that the phase becomes part of, perhaps a new one."""
+        """The chain that the phase joins, which may be a new one; None if it joins none."""
         sizes = _numbers(phase.axes)
         assert sizes is not None
         for chain in reversed(self.open):
@@ -208,7 +208,7 @@ class _ChainFinder:
         return related and len(sources) <= MOST_SOURCES and results <= 3 * MOST_RESULTS and (on_rows or self.runs_along(phase))
 
     def runs_along(self, phase: Structured) -> bool:
-        """Is each read along the row contiguous in memory, or constant, and one of them along the row?"""
+        """Is each read along the row contiguous in memory or constant, and does at least one read move along the row?"""
         last, moves_along = len(phase.axes) - 1, False
         for read in phase.reads:
             shape = self.graph.types[read.value].shape
@@ -233,7 +233,7 @@ class _ChainFinder:
                 continue
             once = sum(has_reduction(member) for _, member in chain.members) < 2
             if once and (chain.length < SHORT_ROW or not chain.elements):
-                continue  # the kernel of one reduction is quicker
+                continue  # the kernel of a single reduction is faster
             last = chain.members[-1][0]
             at = last if chain.limit is None else min(last, chain.limit)
             chains.append(Chain(tuple(phase for _, phase in chain.members), at))
@@ -246,12 +246,12 @@ def _numbers(axes: Sequence[Axis]) -> Numbers | None:
 
 
 def _is_plain(projection: Projection) -> bool:
-    """Has it at most one stage: an affine one or a reshape?"""
+    """Does the projection have at most one stage, affine or a reshape?"""
     return len(projection.stages) < 2
 
 
 def _pays(sizes: Numbers) -> bool:
-    """Are the rows of a space with these sizes long enough, or short but many?"""
+    """Are rows of a space with these sizes long enough, or short but numerous?"""
     if sizes[-1] < SHORT_ROW:
         return sizes[-1] >= MIN_ROW and prod(sizes) >= MANY_ITEMS
     return sizes[-1] <= MAX_ROW
@@ -336,7 +336,7 @@ def may_reuse_operand(chain: JoinedGroup) -> bool:
 # amounts of the rotations) that only members read.
 
 STENCIL_MIN_ITEMS: Final = 1 << 16
-"""Items of a space from which a group pays: smaller arrays stay in cache anyway."""
+"""The least items of a space for which a group pays; smaller arrays stay in cache anyway."""
 STENCIL_MOST_NODES: Final = 120
 STENCIL_MOST_SOURCES: Final = 16
 STENCIL_MOST_RESULTS: Final = 8
@@ -384,7 +384,7 @@ def group_as_map(members: Sequence[Phase], wanted: tuple[ValueId, ...]) -> Map:
 
 
 def is_stencil_group(phase: Phase) -> bool:
-    """Is it a map that `group_as_map` returned?"""
+    """Is the map one that `group_as_map` returned?"""
     return isinstance(phase, Map) and not phase.frame
 
 
@@ -424,7 +424,7 @@ class _StencilFinder:
         return constants
 
     def is_rotation(self, phase: LibraryPhase) -> bool:
-        """Is it a rotation that only phases which qualify read?"""
+        """Is the phase a rotation that only phases which qualify read?"""
         if phase.op != "rotate" or phase.attributes.get("frame"):
             return False
         (result,) = phase.results
@@ -446,7 +446,8 @@ class _StencilFinder:
         return space is not None and prod(space) >= STENCIL_MIN_ITEMS
 
     def join(self, position: int, phase: Structured) -> _StencilGroup | None:
-        """The group that the phase joins, perhaps a new one with the rotations that it reads; None if there is none."""
+        """The group that the phase joins, which may be new and include the rotations that the phase reads; None if there is
+        none."""
         space = self.space(phase.results[0].value)
         assert space is not None
         rotations = [self.rotations[read.value] for read in phase.reads if read.value in self.rotations]
@@ -488,7 +489,7 @@ class _StencilFinder:
 
 
 def rows_are_independent(members: Collection[Phase]) -> bool:
-    """Does no member read a value of the group at another row than its own?"""
+    """Does every member read values of the group only at its own row?"""
     rotated: dict[ValueId, ValueId] = {}
     inside, elsewhere = set[ValueId](), set[ValueId]()
     for member in members:

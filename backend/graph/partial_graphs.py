@@ -89,8 +89,8 @@ def box_view(
 
 @dataclass(frozen=True, slots=True)
 class Restricted:
-    """`phase` reads operand i as value -1-i.  `boxes` are what it reads; `is_unnarrowed[i]`: operand i has its full shape, of
-    which only the box matters."""
+    """`phase` reads operand i as value -1-i.  `boxes`, by operand, are the parts that it reads; `is_unnarrowed[i]`: operand i has
+    its full shape, of which only the box matters."""
 
     phase: Structured
     boxes: tuple[Box, ...]
@@ -102,8 +102,8 @@ def restrict(
 ) -> Restricted:  # fmt: skip
     """The phase on `box` of its iteration space.  Sizes are numbers; the box is not empty.
 
-    `available`: by read, the box of the operand that the shard has, which contains the one it needs (None: just that one).
-    `moving`: axes whose origin is a run-time value, an i64, instead of the box's, so that one phase serves all boxes along
+    `available`: by read, the operand's box that the shard holds; it contains the box that the read needs (None: it is just that
+    box).  `moving`: axes whose origin is an i64 read at run time instead of the box's, so that one phase serves all boxes along
     them."""
     extents = tuple(stop - start for start, stop in box)
     reads: list[Read] = []
@@ -129,7 +129,7 @@ def restrict(
 
 @dataclass(frozen=True, slots=True)
 class _ShardOrigin:
-    """Where a box starts along an axis: a value, and the index of its read."""
+    """The origin of a box along an axis as a run-time value, and the index of the read that reads it."""
 
     read: int
     value: ValueId
@@ -141,7 +141,7 @@ def _from_box(box: Box, shape: Sequence[Size]) -> Affine:
 
 
 def _narrowed(projection: Projection, box: Box, needed: Box) -> tuple[Stage, ...] | None:
-    """The stages between the boxes that reach them; None where a reshape does not allow it."""
+    """The stages rewritten for the boxes that reach them; None where a reshape does not allow it."""
     stages: list[Stage] = []
     current, extents = box, [stop - start for start, stop in box]
     if not projection.stages and needed != box:
@@ -178,7 +178,7 @@ def _outside(needed: Box) -> Affine:
 
 
 def _between(stage: Affine, source: Box, target: Box) -> Affine:
-    """An affine stage from the coordinates of one box to those of another."""
+    """An affine stage from coordinates of one box to coordinates of another."""
     indices = []
     for index, (origin, _) in zip(stage.indices, target, strict=True):
         start = _value(index.constant) + sum(term.coefficient * source[term.axis][0] for term in index.terms)
@@ -187,7 +187,7 @@ def _between(stage: Affine, source: Box, target: Box) -> Affine:
 
 
 def _same_run(source: Sequence[int], box: Box, target: Sequence[int], reached: Box) -> bool:
-    """Are two boxes, group of axes by group of axes, one run of points in row-major order?"""
+    """Are two boxes, group of axes by group of axes, the same row-major run of points?"""
     if 0 in source:
         return True
     for left, right in _groups(source, target):
@@ -199,7 +199,8 @@ def _same_run(source: Sequence[int], box: Box, target: Sequence[int], reached: B
 
 
 def _groups(source: Sequence[int], target: Sequence[int]) -> list[tuple[range, range]]:
-    """The shortest runs of axes of equal products, from the front."""
+    """The shortest groups of leading axes with equal products, one after the other: (2, 3, 4) and (6, 4) give
+    2×3 = 6 and 4 = 4."""
     groups: list[tuple[range, range]] = []
     i = j = first = second = 0
     left = right = 1
@@ -219,7 +220,7 @@ def _groups(source: Sequence[int], target: Sequence[int]) -> list[tuple[range, r
 
 
 def _run(extents: Sequence[int], box: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
-    """The row-major interval of points that a box is; None if it is not one."""
+    """The row-major interval of a box's points; None if they are not contiguous."""
     first = last = 0
     for size, (start, stop) in zip(extents, box, strict=True):
         first, last = first * size + start, last * size + stop - 1
@@ -228,7 +229,7 @@ def _run(extents: Sequence[int], box: Sequence[tuple[int, int]]) -> tuple[int, i
 
 
 def _body(nodes: Sequence[Node], origin: Sequence[int], moving: Mapping[int, int]) -> tuple[tuple[Node, ...], list[int]]:
-    """The body with coordinates of the full space, and the new index of each node."""
+    """The body with coordinates of the full space, and by old node index the new one."""
     body: list[Node] = []
     new_index: list[int] = []
     for node in nodes:
@@ -259,7 +260,7 @@ def _value(size: Size) -> int:
 IDS_PER_LOOP: Final = 1 << 20
 """Ids of values and phases that the iterations of one loop may take."""
 StateAxes = tuple[int | None, ...]
-"""By state: the axis it is cut along, or None where the client holds all of it."""
+"""By state: the axis that it is cut along; None where the client holds all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +363,7 @@ def _can_yield(phase: Phase, axis: int | None) -> bool:
 
 @dataclass(slots=True)
 class _IterationBuilder:
-    """Makes the phases and values of an iteration, with ids that nothing in the program has."""
+    """Builds the phases and values of an iteration, with ids that occur nowhere in the program."""
 
     outer: BoundGraph
     loop: Loop
@@ -377,7 +378,7 @@ class _IterationBuilder:
     def __post_init__(self) -> None:
         graph = self.outer.graph
         loops = [phase.id for phase in traverse.all_phases(graph) if isinstance(phase, Loop)]
-        first_id = IDS_PER_LOOP * loops.index(self.loop.id)  # no two loops have the same
+        first_id = IDS_PER_LOOP * loops.index(self.loop.id)  # ids of different loops are disjoint
         self.last_value = first_id + max(map(int, graph.types), default=0)
         self.last_phase = first_id + max((int(phase.id) for phase in traverse.all_phases(graph)), default=0)
 
@@ -444,7 +445,7 @@ class _IterationBuilder:
         return [phase for phase in self.outer.graph.phases if isinstance(phase, Constant)]
 
     def is_along(self, value: ValueId, axis: object) -> bool:
-        """Is this an axis that states of the value's rank are cut along?"""
+        """Is the axis one along which states of the value's rank are cut?"""
         shape = self.type(value).shape
         return any(
             cut is not None and axis == cut and len(shape) == len(self.type(param).shape)
@@ -467,7 +468,7 @@ class _IterationBuilder:
         return [phase]
 
     def lower_rotation(self, phase: LibraryPhase, axis: int, amount: int) -> list[Phase]:
-        """`x[i+k]` where that is in range, else an element of the rows that wrap around."""
+        """Lowers a rotation to `x[i+k]` where that is in range, elsewhere to an element of the rows that wrap around."""
         value, result = phase.args[0], phase.results[0]
         type = self.type(value)
         shape, kind = type.shape, type.element.kind
@@ -475,7 +476,7 @@ class _IterationBuilder:
         shift_left = amount % rows if rows else 0
         if not shift_left:
             return [self.structured(phase.id, shape, (Read(value, IDENTITY),), (ReadNode(0, kind),), result)]
-        from_end = shift_left > rows // 2  # round from the far end
+        from_end = shift_left > rows // 2  # count the shift from the other end
         count = rows - shift_left if from_end else shift_left
         first = rows - count if from_end else 0
         edge = self.new_value(replace(type, shape=tuple(number(count) if a == axis else n for a, n in enumerate(shape))))
@@ -495,12 +496,13 @@ class _IterationBuilder:
         return [edge_copy, self.structured(phase.id, shape, (Read(value, shifted), Read(edge, wrapped)), body, result)]
 
     def lower_join(self, phase: LibraryPhase, axis: int, makers: Mapping[ValueId, Phase]) -> Structured:
-        """Each element from the operand that has it; an operand that is a box of a value is read from that value."""
+        """Lowers a join: each element is read from the operand that has it; an operand that is a box of a value is read from that
+        value."""
         type = self.type(phase.results[0])
         shape, kind = type.shape, type.element.kind
         reads: list[Read] = []
         body: list[Node] = [AxisNode(axis)]
-        starts: list[tuple[int, int]] = []  # of each operand, with the node that has its element
+        starts: list[tuple[int, int]] = []  # by operand: its start, and the node with its element
         start = 0
         for value in phase.args:
             rows = self.type(value).shape[axis].constant or 0
@@ -533,7 +535,7 @@ def _offset_indices(rank: int, axis: int, by: int) -> list[AffineIndex]:
 
 
 def _uniform_constant(phase: Phase | None) -> ConstantNode | None:
-    """The constant that every element of the phase's result is; None if it is not one constant."""
+    """The constant that all elements of the phase's result equal; None if there is none."""
     if not isinstance(phase, Structured) or phase.reads or len(phase.results) != 1 or phase.results[0].reduction:
         return None
     node = phase.body[phase.results[0].node]
@@ -541,7 +543,7 @@ def _uniform_constant(phase: Phase | None) -> ConstantNode | None:
 
 
 def _box_read(phase: Phase | None) -> tuple[ValueId, list[int]] | None:
-    """The value of which the phase copies a box, and the box's origin; None if it does something else."""
+    """The value of which the phase copies a box, and the box's origin; None for any other phase."""
     if not isinstance(phase, Structured) or len(phase.reads) != 1 or len(phase.results) != 1 or phase.results[0].reduction:
         return None
     stages = phase.reads[0].projection.stages
@@ -558,13 +560,13 @@ def _box_read(phase: Phase | None) -> tuple[ValueId, list[int]] | None:
 
 # ---------------------------------------------------------------------------------------------------- unrolling
 #
-# Unrolls a loop into its iterations, where the streams need a pass over stored inputs between them.
+# Unrolls a loop into its iterations, for streams that need a pass over stored inputs between them.
 #
 # Each iteration defines fresh values, its state is the results of the iteration before, and readers of the loop's results read
 # those of the last iteration.
 
 def unrolling_obstacle(loop: Loop, max_phases: int) -> str:
-    """Why the loop cannot be unrolled into at most `max_phases` phases, for a message; empty if it can."""
+    """The reason why the loop cannot be unrolled into at most `max_phases` phases, as part of a message; empty if it can."""
     body = list(traverse.all_phases(loop.body))
     if loop.until is not None or loop.trip.constant is None:
         return "the number of its iterations is known only when it runs"
@@ -599,7 +601,7 @@ def unrolled(bound: BoundGraph, loop: Loop) -> BoundGraph:
 
 
 def rename_all_operands(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
-    """The phase and all phases inside it reading `names[v]` instead of v."""
+    """The phase, and all phases inside it, reading `names[v]` instead of v."""
 
     def inside(sub: SubGraph) -> SubGraph:
         phases = tuple(rename_all_operands(inner, names) for inner in sub.phases)
@@ -615,7 +617,7 @@ class _Copier:
     fresh: int
 
     def copied(self, phase: Phase, names: dict[ValueId, ValueId]) -> Phase:
-        """A copy of the phase with fresh ids and values, also inside; `names` maps copied values, and is extended."""
+        """A copy of the phase and of the phases inside it, with fresh ids and values; adds the copied values to `names`."""
 
         def inside(sub: SubGraph) -> SubGraph:
             params = tuple(self.new_value(param, names) for param in sub.params)
@@ -639,7 +641,7 @@ class _Copier:
 
 
 def _with_results(phase: Phase, results: tuple[ValueId, ...]) -> Phase:
-    """The phase with its results under other names."""
+    """The phase with its results renamed."""
     match phase:
         case Structured():
             return replace(phase, results=tuple(replace(r, value=v) for r, v in zip(phase.results, results, strict=True)))

@@ -101,8 +101,8 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class ReadNode:
-    """The element read by `reads[index]`; where complex numbers are two reals (`lower.body`), its real `part` (0) or its
-    imaginary one (1), of kind `kind`."""
+    """The element read by `reads[index]`; in bodies that represent complex numbers as two reals (`lower.body`) its real `part`
+    (0) or imaginary part (1), of kind `kind`."""
 
     index: int
     kind: Kind
@@ -120,7 +120,7 @@ def payload_key(value: Payload) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class ConstantNode:
-    """A literal.  Two are equal if kind and bits are: 1, True, 1.0, 0.0 and -0.0 differ, and NaN equals itself."""
+    """A literal.  Two are equal if their kinds and bits are: 1, True, 1.0, 0.0 and -0.0 all differ, and NaN equals itself."""
 
     kind: Kind
     value: Payload
@@ -193,7 +193,7 @@ def kind_of(node: object) -> Kind:
 
 
 def operand_kind(nodes: Sequence[object], node: ApplyNode) -> Kind:
-    """The kind that a function works in: that of its operands, of a `select` those that it selects from."""
+    """The kind in which a function works: that of its operands; for a `select`, that of the two values it selects from."""
     return kind_of(nodes[node.args[1 if node.function == "select" else 0]])
 
 
@@ -205,7 +205,7 @@ ARGUMENT_REDUCTIONS: Final = frozenset({"argmin", "argmax"})
 class PhaseResult:
     """A written value: body node `node`, reduced over the reduce axes with `reduction` (None: no reduce axis).
 
-    Its type's shape is the sizes of the parallel axes in order, its kind that of the node, but i64 for `ARGUMENT_REDUCTIONS`."""
+    Its type has the sizes of the parallel axes as its shape, and the node's kind (i64 for `ARGUMENT_REDUCTIONS`)."""
 
     value: ValueId
     node: int
@@ -346,7 +346,7 @@ class Loop:
 
     @property
     def is_plain(self) -> bool:
-        """Do all iterations compute alike: has it neither cells nor an index?"""
+        """Do all iterations compute the same: does the loop have neither cells nor an index?"""
         return not self.cells and self.index is None
 
     @property
@@ -369,8 +369,8 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """A lifted body that could not be batched: runs once per point of `frame`; argument i supplies its leading
-    `frames[i]` axes, a prefix of the frame."""
+    """A lifted body that could not be batched; it runs once per point of `frame`; argument i supplies its leading `frames[i]`
+    axes, a prefix of the frame."""
 
     id: PhaseId
     span: Span
@@ -401,8 +401,8 @@ OFFER: Final = "offer"
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A change by a rule (`passes.pipeline`), for people: the rule's name, its message, and where.  Rule `OFFER`: a rewrite that
-    would be quicker but that only the programmer may make; `text` is the expression to write, or empty."""
+    """A change by a rule (`passes.pipeline`), for people: the rule's name, its message, and where.  The rule `OFFER` is a faster
+    rewrite that only the programmer may make; `text` is the expression to write, or empty."""
 
     rule: str
     says: str
@@ -451,7 +451,7 @@ class Graph:
 
 IDENTITY: Final = Projection(())
 LONGEST_CHAIN: Final = 6
-"""Stages of a projection up to which passes compose reads with views."""
+"""The most stages of a projection that passes compose with views."""
 
 Shape: TypeAlias = tuple[Size, ...]
 Box: TypeAlias = tuple[tuple[int, int], ...]
@@ -472,7 +472,7 @@ def affine(space: Shape, indices: Sequence[AffineIndex], shape: Shape, *, fills:
 
 
 def compose(space: Shape, first: Projection, second: Projection) -> Projection:
-    """From `space` through `first` into the space of `second`, then through it."""
+    """The projection that goes from `space` through `first` into the space of `second`, then through `second`."""
     return simplify(space, first.stages + second.stages)
 
 
@@ -509,7 +509,7 @@ def target_of(stage: Stage) -> Shape:
 
 
 def target(space: Shape, projection: Projection) -> Shape:
-    """The box a projection ends in: the operand's shape."""
+    """The box that a projection ends in: the operand's shape."""
     return target_of(projection.stages[-1]) if projection.stages else space
 
 
@@ -518,7 +518,7 @@ def may_fill(projection: Projection) -> bool:
 
 
 def is_identity(space: Shape, projection: Projection, shape: Shape) -> bool:
-    """Does every point read the operand's element at the same index, of an operand whose shape is the space?"""
+    """Does every point read the operand's element at the point's own index, where the operand has the shape of the space?"""
     return not projection.stages and space == shape
 
 
@@ -555,7 +555,7 @@ def _local(space: Shape, stage: Stage) -> Stage | None:
 
 
 def _unit_reshape(stage: Reshaped) -> Affine | None:
-    """A reshape between boxes that differ in axes of length 1 only."""
+    """A reshape that only adds or drops axes of length 1, as an affine stage; None for others."""
     source = [a for a, size in enumerate(stage.source) if size != ONE]
     if [stage.source[a] for a in source] != [size for size in stage.target if size != ONE]:
         return None
@@ -620,9 +620,11 @@ def _multiply(first: Affine, second: Affine) -> Affine:
 
 
 def in_bounds(space: Shape, stage: Affine) -> bool:
-    """Is every index provably in the box for every point of the axes that it mentions (vacuously when one of these is empty)?
+    """Is every index provably in the box for every point of the axes that it mentions?  An empty one of these axes makes it
+    vacuous.
 
-    Axes that an index does not mention do not count, even if they are empty: a pass may move the phase into a map over them."""
+    Axes that an index does not mention do not count, even if they are empty: a pass may move the phase into a map over them.
+    """
     inhabited = [when_inhabited(s) for s in space]
     return all(
         any(space[term.axis] == ZERO for term in index.terms) or _index_in_bounds(inhabited, index, size)
@@ -631,7 +633,7 @@ def in_bounds(space: Shape, stage: Affine) -> bool:
 
 
 def leaves_bounds(space: Sequence[int], stage: Affine) -> bool:
-    """Does some index surely leave the box at some point?  Indices and extents that are not numbers are skipped."""
+    """Does some index provably leave the box at some point?  Indices and extents that are not numbers are skipped."""
     for index, size in zip(stage.indices, stage.shape, strict=True):
         if index.constant.constant is None or size.constant is None or any(space[term.axis] == 0 for term in index.terms):
             continue
@@ -658,7 +660,7 @@ def not_negative(size: Size) -> bool:
 
 
 def when_inhabited(size: Size) -> Size:
-    """The size, knowing that it is at least 1: `0⌈x` is x."""
+    """The size under the premise that it is at least 1: `0⌈x` becomes x."""
     if len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1:
         atom, power = size.terms[0][0][0]
         if power == 1 and isinstance(atom, NonlinearAtom) and atom.kind is AtomKind.MAXIMUM:
@@ -731,7 +733,7 @@ def _number(size: Size) -> int:
 
 
 def equal_products(left: Shape, right: Shape) -> bool:
-    """Have two boxes evidently the same number of points?"""
+    """Do two boxes evidently have equally many points?"""
     return product(left) == product(right)
 
 
@@ -745,12 +747,12 @@ def sizes_of(numbers: Sequence[int]) -> Shape:
 
 _SPAN: Final = Span("", 0, 0)
 BLAS_CROSSOVER: Final = 64
-"""Multiplications up to which calling BLAS takes longer than doing them."""
+"""The most multiplications for which calling BLAS takes longer than doing them in a phase."""
 
 
 def uses_ordered_sums(rows: int, shared: int, columns: int) -> bool:
-    """Does a product of matrices of these sizes add in the order of sums?  Larger ones, and those of a frame of matrices, go to
-    BLAS."""
+    """Does a product of matrices of these sizes add in the order of sums?  BLAS computes larger ones, and those of a frame of
+    matrices."""
     return 1 in (rows, columns) or rows * shared * columns <= BLAS_CROSSOVER
 
 
@@ -771,7 +773,7 @@ def sum_of_products(
 
 
 def _read(value: ValueId, shape: Shape, axes: Sequence[int]) -> Read:
-    """Along these axes of the space."""
+    """The read of a value by these axes of the space."""
     indices = tuple([AffineIndex((Term(axis, 1),), ZERO) for axis in axes])
     return Read(value, Projection((Affine(indices, shape),)))
 
@@ -795,7 +797,7 @@ def framed_of(phase: LibraryPhase) -> tuple[bool, ...]:
 
 
 def is_unread(phase: Phase) -> bool:
-    """Is no item of the result read (a grade whose gather became a sort)?  Then the phase is not run."""
+    """Does nothing read the result (a grade whose gather became a sort)?  Then the phase is not run."""
     return isinstance(phase, LibraryPhase) and needed_positions(phase) == (0, 0)
 
 
@@ -808,7 +810,7 @@ def needed_positions(phase: LibraryPhase) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The shapes of a library phase's cells: operands and results without the frame."""
+    """The shapes of one cell of a library phase: operands and results without the frame."""
 
     args: tuple[Shape, ...]
     results: tuple[Shape, ...]
@@ -828,7 +830,7 @@ def cells_of(phase: LibraryPhase, types: Types) -> Cells:
 
 
 class Operands:
-    """A library phase as its rule sees it: whole operands and results, and the cells of a framed op."""
+    """A library phase as its registry row sees it: whole operands and results, and the cells of a framed op."""
 
     def __init__(self, phase: LibraryPhase, types: Types) -> None:
         self.phase = phase
@@ -844,14 +846,14 @@ class Operands:
         return product(upper_bound(s) for s in self.args[which].shape)
 
     def size(self, which: int) -> int:
-        """Bytes of an item of an operand."""
+        """Bytes per item of an operand."""
         return self.args[which].element.kind.bytes
 
     def kind(self, which: int) -> Kind:
         return self.args[which].element.kind
 
     def result_items(self) -> Size:
-        """Items of the first result."""
+        """The number of items of the first result."""
         return product(upper_bound(s) for s in self.results[0].shape)
 
     def result_bytes(self) -> Size:

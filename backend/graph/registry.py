@@ -32,12 +32,12 @@ def _never(attributes: Mapping[str, object]) -> bool:
 @dataclass(frozen=True, slots=True)
 class LibraryOp:
     name: str
-    arity: int | None  # None: one or more
+    arity: int | None  # None: any number, at least one
     signature: Callable[[Cells], Signature]
     work: Callable[[Cells], Work]  # of one cell
     scratch: Callable[[Operands], Size] = scratch.no_scratch
     span: SpanRule = lambda cells, log: ONE
-    leads: tuple[int, ...] = ()  # operands whose frame is leading axes of the same op, so that the phase has none
+    leads: tuple[int, ...] = ()  # operands whose frame joins their own leading axes, so that the phase gets no frame
     fails: Fails = _never
     defines: int = 0
     vjp: str | None = None
@@ -46,12 +46,12 @@ class LibraryOp:
 
     @property
     def stems(self) -> tuple[str, ...]:
-        """The names of the device's cost tables that predict its time, best first."""
+        """The names of the device's cost tables that predict its time, most specific first."""
         return (self.name, *self.like)
 
 
 def signature_of(phase: LibraryPhase, types: Types) -> Signature:
-    """How the axes of the phase may be cut: its frame's axes, then the op's own, shifted behind the frame."""
+    """The axis signature of the phase: its frame's axes, then the op's, shifted behind the frame."""
     frame, flags = frame_of(phase), framed_of(phase)
     cell = LIBRARY[phase.op].signature(cells_of(phase, types))
     if not frame:
@@ -80,7 +80,7 @@ def _every_result_axis(cells: Cells) -> Signature:
 
 
 def _other_axes(cells: Cells) -> Signature:
-    """Every operand and the result have one rank; all axes but `axis` are cut together."""
+    """The signature of an op whose operands and result have one rank: every axis but `axis` is cut together."""
     return tuple(AxisSignature(a, (a,) * len(cells.args)) for a in range(len(cells.results[0])) if a != cells.axis)
 
 
@@ -224,7 +224,7 @@ def _cubic(kind: str) -> Callable[[Cells], Work]:
 
 
 def _solve_work(cells: Cells) -> Work:
-    """Of the matrix, which is the second operand, and the right-hand sides, which are the first."""
+    """The work of a solution: the matrix is the second operand, the right-hand sides are the first."""
     sides, shape = cells.args
     rows, columns = (shape[-2], shape[-1]) if len(shape) >= 2 else (product(shape), ONE)
     return {"solve": rows * columns * columns + columns * product(sides)}
@@ -253,7 +253,7 @@ def _scan_span(cells: Cells, log: Log) -> Size:
 
 
 def _sort_span(*which: int) -> SpanRule:
-    """A sorting network of the items of these operands."""
+    """The span of a sort: a sorting network over the items of these operands."""
 
     def span(cells: Cells, log: Log) -> Size:
         depth = log(sum((product(cells.args[operand]) for operand in which), ZERO))
@@ -291,7 +291,7 @@ def _encode_span(cells: Cells, log: Log) -> Size:
 
 
 def _transform(name: str, back: str) -> LibraryOp:
-    """Of lines along the last axis."""
+    """The row of a transform of lines along the last axis."""
     longer = name == "irfft"
     return LibraryOp(
         name, 1, _matrix_frame(1), _arg("transform"), scratch_linear.transform,
@@ -303,7 +303,7 @@ def _transform(name: str, back: str) -> LibraryOp:
 def _matrices(
     name: str, kind: str, rule: Callable[[Operands], Size], like: tuple[str, ...], fails: Fails = _never, onnx: str | None = None
 ) -> LibraryOp:
-    """Of matrices behind any leading axes; the work is cubic."""
+    """The row of an operation on matrices behind any leading axes; the work is cubic."""
     return LibraryOp(name, 1, _matrix_frame(2), _cubic(kind), rule, _factor_span(0), (0,), fails, vjp=name, onnx=onnx, like=like)
 
 

@@ -23,19 +23,19 @@ from .phases import BLAS_CROSSOVER, Cells, Operands, uses_ordered_sums
 # ---------------------------------------------------------------------------------------------------- scratch
 
 QUERIES: Final = 1 << 16
-"""Queries that are searched at once."""
+"""Queries that are searched in one batch."""
 TABLE_QUERIES: Final = 1 << 14
-"""Queries that are looked up in a table of all values at once."""
+"""Queries that are looked up in a table of all values in one batch."""
 CHUNK: Final = 1 << 12
-"""Items that are Python values at once."""
+"""Items that are Python objects in one batch."""
 _PYTHON_NUMBER: Final = 96
-"""Bytes of a Python number in a list, and of its result in another."""
+"""Bytes of a Python number in a list, and of its result in another list."""
 SORT_BLOCK: Final = 1 << 14
-"""Items of a sort that are moved at once."""
+"""Items of a sort that are moved in one batch."""
 BIN_BLOCK: Final = 1 << 16
-"""Items that join their bins at once."""
+"""Items that are added to their bins in one batch."""
 MIN_BLAS_SIDE: Final = 8
-"""Rows and columns from which exact products of integers go by BLAS."""
+"""The least rows and columns for which BLAS computes exact products of integers."""
 _REDUCTION_POINTS: Final = 1 << 19
 """Points that large reductions have room for (`schedule.program_facts.scratch_memory`)."""
 _RANDOM_BYTES: Final = 1 << 21
@@ -49,7 +49,8 @@ def no_scratch(op: Operands) -> Size:
 
 
 def cell_by_cell(rule: Rule) -> Rule:
-    """The rule of an op that runs cell by cell over a frame: one cell needs at most what all need, and its result."""
+    """The rule of an op that runs cell by cell over a frame: the scratch of one cell, at most that of all, plus the cell's
+    result."""
 
     def bytes_of_all(op: Operands) -> Size:
         return rule(op) + op.result_bytes() if op.framed else rule(op)
@@ -58,7 +59,7 @@ def cell_by_cell(rule: Rule) -> Rule:
 
 
 results: Final = cell_by_cell(no_scratch)
-"""The bytes of one cell's result, of ops that need nothing else."""
+"""The rule of ops that need only the bytes of one cell's result."""
 
 
 # ------------------------------------------------------------------------------- moving and selecting
@@ -169,7 +170,7 @@ def contract(op: Operands) -> Size:
 
 
 def _summed(op: Operands) -> Size:
-    """Bytes of sums of products in the order of sums: a side is a vector or may turn out to be one, or matrices are small; see
+    """Bytes of sums of products in the order of sums: for sides that are or may become vectors, and for small matrices; see
     `backend.library.products`."""
     left, right = op.cells.args
     rows, columns = product(map(upper_bound, left[:-1])), product(map(upper_bound, right[1:]))
@@ -382,7 +383,7 @@ def read_text(op: Operands) -> Size:
 _ALWAYS_PACKED = 50
 _LARGEST_FACTORED = 1 << 40
 _BLOCK = 64
-"""Columns that LAPACK works on at once."""
+"""Columns that LAPACK processes in one block."""
 _DOUBLE = frozenset({Kind.F64, Kind.C128})
 
 
@@ -390,7 +391,7 @@ _DOUBLE = frozenset({Kind.F64, Kind.C128})
 
 
 def transform(op: Operands) -> Size:
-    """`fft ifft rfft irfft` of lines, one after the other.  See Note [Transforms]."""
+    """Bytes of `fft ifft rfft irfft`, which transform lines one after the other.  See Note [Transforms]."""
     kind, result = op.kind(0), op.results[0].element.kind
     cast = ZERO if kind in _DOUBLE else op.items(0) * (16 if kind.is_complex else 8)
     converted = ZERO if result in _DOUBLE else op.result_items() * (16 if result.is_complex else 8)
@@ -411,7 +412,7 @@ def _line_bytes(length: int, real: bool, lanes: int) -> int:
 
 @cache
 def _largest_factor(length: int) -> int:
-    """The largest prime factor."""
+    """The largest prime factor of a length."""
     remaining, divisor, largest = length, 2, 1
     while divisor * divisor <= remaining:
         while remaining % divisor == 0:
@@ -422,7 +423,7 @@ def _largest_factor(length: int) -> int:
 
 @cache
 def _smooth(minimum_length: int) -> int:
-    """The least product of 2 3 5 7 11 that is not below."""
+    """The least product of 2 3 5 7 11 that is at least `minimum_length`."""
     best = 1 << (minimum_length - 1).bit_length()
     odd = [1]
     for prime in (3, 5, 7, 11):
@@ -482,15 +483,15 @@ def qr(op: Operands) -> Size:
 
 
 def svd(op: Operands) -> Size:
-    """By divide and conquer (`gesdd`)."""
+    """Bytes of a decomposition by divide and conquer (`gesdd`)."""
     a = _Matrices(op, 0)
     work = a.rank * a.rank * 5 + a.rank * (4 * _BLOCK)
-    safe = a.frame * a.cell  # without what is not finite
+    safe = a.frame * a.cell  # a copy with non-finite items replaced
     return a.bytes(maximum(safe + a.cell + a.across + a.down + work, a.frame * (a.across * 2 + a.down)))
 
 
 def eigh(op: Operands) -> Size:
-    """By divide and conquer (`syevd`, `heevd`)."""
+    """Bytes of a decomposition by divide and conquer (`syevd`, `heevd`)."""
     a = _Matrices(op, 0)
     return a.bytes(maximum(a.frame * a.cell + a.cell * 3 + a.rows * _BLOCK, a.frame * a.cell * 2))
 
@@ -507,7 +508,7 @@ def inverse(op: Operands) -> Size:
 
 
 def _solving(a: _Matrices, right: Size) -> Size:
-    """Items to solve a stack: square ones by LU and then a rank check, others by QR and then a triangular solve."""
+    """Items to solve a stack: square matrices by LU and then a rank check, others by QR and then a triangular solve."""
     triangle, solution = a.columns * a.columns, a.columns * right
     looked = a.frame * triangle + maximum(triangle + a.panels, a.frame * triangle)
     square = maximum(triangle + solution + a.columns, a.frame * maximum(triangle, solution), looked)

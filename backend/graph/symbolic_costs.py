@@ -79,7 +79,7 @@ def bytes_of(type: ArrayType) -> Size:
 
 
 def cost_of(phase: Phase, types: Types, dying: AbstractSet[ValueId] = frozenset()) -> Cost:
-    """The cost of one phase, sub-graphs included; `dying`: operands in whose memory an update of them may be."""
+    """The cost of one phase, sub-graphs included.  `dying`: operands that die in it, so that an update may overwrite them."""
     match phase:
         case Structured():
             return _structured(phase, types)
@@ -160,7 +160,7 @@ def _library(phase: LibraryPhase, types: Types, dying: AbstractSet[ValueId]) -> 
 
 
 def _replaced_items(cells: Cells) -> Size:
-    """The items of a cell that an update replaces."""
+    """The number of items of a cell that an update replaces."""
     indexed = cells.attributes["indexed"]
     assert isinstance(indexed, tuple)
     picked = (product(shape) for shape in cells.args[1:-1])
@@ -184,7 +184,8 @@ def reduced_axes(phase: LibraryPhase, types: Types) -> tuple[tuple[int, AxisSign
 
 
 def _block(graph: SubGraph, types: Types, replaceable: AbstractSet[ValueId] | None = None) -> Cost:
-    """`replaceable`: values in whose memory updates may be after their last use, beside those made here; None: none may."""
+    """The cost of a block.  `replaceable`: values that updates may overwrite after their last use, in addition to those the block
+    defines; None: no value may be overwritten."""
     total = NO_COST
     last = {value: phase.id for phase in graph.phases for value in traverse.uses(phase) if value not in graph.results}
     known = None if replaceable is None else set(replaceable)
@@ -196,7 +197,7 @@ def _block(graph: SubGraph, types: Types, replaceable: AbstractSet[ValueId] | No
 
 
 def _replaceable(phase: Loop) -> AbstractSet[ValueId] | None:
-    """The state of a loop that keeps one iteration's."""
+    """The state of a loop that keeps only the last iteration's; None if it keeps all."""
     return None if phase.keep else frozenset(phase.state)
 
 
@@ -270,7 +271,7 @@ _MOST_TERMS: Final = 24
 
 
 def upper_bound_of(a: Size, b: Size) -> Size:
-    """A size that is at least both; their maximum where its formula is short."""
+    """A size that is at least both: their maximum where its formula is short."""
     if a == b or b == ZERO:
         return a
     if a == ZERO:
@@ -287,7 +288,7 @@ def upper_bound_of(a: Size, b: Size) -> Size:
 
 
 def _covers(a: Size, b: Size) -> bool:
-    """Is every coefficient of `a` at least that of `b`?  Then so is the size."""
+    """Is every coefficient of `a` at least that of `b`?  Then `a` is at least `b`."""
     terms = dict(a.terms)
     return all(terms.get(m, 0) >= c for m, c in b.terms) and all(c >= 0 for m, c in a.terms if m not in dict(b.terms))
 
@@ -300,7 +301,7 @@ def _each_larger(a: Size, b: Size) -> Size:
 
 
 def total(sizes: Iterable[Size]) -> Size:
-    """Σ sizes."""
+    """The sum of sizes."""
     terms: dict[Monomial, int] = {}
     for size in sizes:
         for monomial, coefficient in size.terms:
@@ -334,7 +335,7 @@ def ceiling_log2(count: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class CriticalPath:
-    """A formula that may mention logarithms; `logarithms`: the size that each of them is of."""
+    """A formula that may mention logarithms; `logarithms`: the size whose logarithm each of them is."""
 
     size: Size
     logarithms: Mapping[SizeVariable, Size]
@@ -399,7 +400,7 @@ class _CostWalk:
         return variables - set(traverse.defines(phase))
 
     def phase(self, phase: Phase) -> Size:
-        """The length that one phase adds to a chain."""
+        """The number of steps that a phase adds to a chain."""
         match phase:
             case Structured():
                 return self.structured(phase)

@@ -48,7 +48,7 @@ def results(phase: Phase) -> tuple[ValueId, ...]:
 
 
 def operands(phase: Phase) -> tuple[ValueId, ...]:
-    """The values a phase reads itself (not what its sub-graphs capture)."""
+    """The values that a phase reads directly, without what its sub-graphs capture."""
     match phase:
         case Structured():
             return tuple(r.value for r in phase.reads)
@@ -118,7 +118,7 @@ def uses(phase: Phase) -> Iterator[ValueId]:
 
 
 def sizes(phase: Phase) -> Iterator[Size]:
-    """Every size a phase itself mentions (not in its sub-graphs, not in the types of its values)."""
+    """The sizes that a phase mentions directly: not in its sub-graphs, not in the types of its values."""
     match phase:
         case Structured():
             for axis in phase.axes:
@@ -159,7 +159,7 @@ def projection_sizes(projection: Projection) -> Iterator[Size]:
 
 
 def rename_operands(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
-    """The phase reading `names[v]` instead of each operand v in `names`; its sub-graphs and results stay."""
+    """The phase reading `names[v]` instead of each operand v in `names`; its sub-graphs and results are unchanged."""
 
     def new(values: tuple[ValueId, ...]) -> tuple[ValueId, ...]:
         return tuple(names.get(v, v) for v in values)
@@ -180,7 +180,7 @@ def rename_operands(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
 
 
 def fresh_id(graph: Graph) -> int:
-    """An id such that no value and no phase has it or a higher one."""
+    """An id greater than that of every value and phase."""
     return 1 + max([*map(int, graph.types), *(int(phase.id) for phase in all_phases(graph))])
 
 
@@ -194,7 +194,7 @@ def all_phases(graph: Graph | SubGraph) -> Iterator[Phase]:
 
 
 def mentions(graph: Graph) -> Counter[ValueId]:
-    """How often each value is an operand of a phase or a result of a body."""
+    """By value, how often it is an operand of a phase or a result of a body."""
     count: Counter[ValueId] = Counter()
     for phase in all_phases(graph):
         count.update(operands(phase))

@@ -83,7 +83,7 @@ def _require(holds: bool, problem: str) -> None:
 class _GraphVerifier:
     graph: Graph
     visible: set[ValueId] = field(default_factory=set)
-    trail: list[ValueId] = field(default_factory=list)  # what is visible, in order of definition
+    trail: list[ValueId] = field(default_factory=list)  # values that are visible, in order of definition
     defined: set[ValueId] = field(default_factory=set)
     sizes: set[SizeVariable] = field(default_factory=set)
     ids: set[int] = field(default_factory=set)
@@ -278,7 +278,7 @@ class _GraphVerifier:
     def subgraph(
         self, graph: SubGraph, params: Sequence[ArrayType], *, effects: bool, index: SizeVariable | None = None
     ) -> list[ArrayType]:
-        """Check a sub-graph in a scope of its own, in which `index` is defined; returns the types of its results."""
+        """Check a sub-graph in a new scope, in which `index` is defined; returns the types of its results."""
         mark, sizes = len(self.trail), set(self.sizes)
         if index is not None:
             self.sizes.add(index)

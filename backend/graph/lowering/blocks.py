@@ -31,7 +31,7 @@ from .state import BlockFacts, CarriedValue, FrameAxes, LoweringState
 # between that do not depend on the group are lowered before it: under a frame all ops are pure (E602), so their order is free.
 
 def lower_ops(state: LoweringState, ops: Sequence[c.Op], results: Sequence[c.ValueId]) -> None:
-    """Lower a block's ops in order, gathering what cannot be batched into maps."""
+    """Lower a block's ops in order; ops that cannot be batched are collected into maps."""
     last: _LastMentions | None = None
     at = 0
     while at < len(ops):
@@ -90,7 +90,7 @@ def _lower_part(state: LoweringState, op: c.Op) -> None:
 
 
 def lift(state: LoweringState, op: c.MapCells) -> None:
-    """Lower the body over the frame: no phase of its own."""
+    """Lower the body over the frame; the lift itself becomes no phase."""
     depth = len(state.frame)
     state.frame.extend(op.frame)
     axes = tuple(range(depth, len(state.frame)))
@@ -124,7 +124,7 @@ def loop(state: LoweringState, op: c.CoreLoop) -> None:
 
 def branch(state: LoweringState, op: c.CoreBranch) -> None:
     span = state.span(op.results[0]) if op.results else state.span(op.condition)
-    if state.get(op.condition).frame:  # selectable, else `must_map`
+    if state.get(op.condition).frame:  # selectable; otherwise it is in a map (`must_map`)
         lower_ops(state, op.then.ops, op.then.results)
         lower_ops(state, op.otherwise.ops, op.otherwise.results)
         for result, then, otherwise in zip(op.results, op.then.results, op.otherwise.results, strict=True):
@@ -150,7 +150,7 @@ def fold(state: LoweringState, op: c.CoreFold | c.FoldScan) -> None:
 
 
 def _folded(state: LoweringState, arg: c.ValueId, frame: FrameAxes, span: Span) -> ValueId:
-    """An operand that a loop or fold iterates over, with its leading axis in front of the frame."""
+    """An operand over which a loop or fold iterates, with its leading axis in front of the frame."""
     value = state.carry(state.get(arg), frame, span)
     rank = len(state.types[value].shape)
     return state.permute(value, [len(frame), *range(len(frame)), *range(len(frame) + 1, rank)], span)
@@ -201,7 +201,7 @@ def _move_axis(state: LoweringState, moved: Sequence[tuple[ValueId, ValueId]], f
 
 
 def must_map(state: LoweringState, op: c.Op) -> bool:
-    """Can this op only run cell by cell?  (Its operands are lowered.)  See Note [Maps]."""
+    """Can the op run only cell by cell?  Its operands are already lowered.  See Note [Maps]."""
     if not state.frame:
         return False
     match op:
@@ -229,7 +229,7 @@ def _depends(state: LoweringState, op: c.Op) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _LastMentions:
-    """The position of the last op of a block that mentions a size or a value (the block's length if a result of it does)."""
+    """For each size and value, the position of the last op of a block that mentions it; the block's length for results."""
 
     sizes: dict[SizeVariable, int] = field(default_factory=dict)
     values: dict[c.ValueId, int] = field(default_factory=dict)
@@ -294,7 +294,7 @@ def _map(state: LoweringState, ops: Sequence[c.Op], live: Sequence[c.ValueId]) -
         inner = tuple(state.get(v).value for v in live)
     state.frame = outer_frame
     state.bound.update(outside)
-    for value in live:  # a constant of one cell is no constant outside the map
+    for value in live:  # a constant inside the map is none outside
         state.constants.pop(value, None)
         state.literals.pop(value, None)
     results = tuple(state.define(v, frame) for v in live)

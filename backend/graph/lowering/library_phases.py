@@ -20,13 +20,13 @@ from . import structured
 from .state import CarriedValue, FrameAxes, LoweringState, op_may_fail
 
 _FEW: Final = 8
-"""Amounts of one rotation up to which it becomes one rotation an amount."""
+"""The most amounts of a rotation that is lowered to one rotation per amount."""
 
 
 def lower_framed(state: LoweringState, name: str, results: Sequence[c.ValueId], args: Sequence[c.ValueId],
            attributes: Mapping[str, object], *, may_fail: bool = False,
            defines: tuple[SizeVariable, ...] = ()) -> None:  # fmt: skip
-    """A library phase over the union of the operands' frames; an operand carries all of it or none."""
+    """A library phase over the union of the operands' frames; each operand carries the full frame or none of it."""
     span = state.span(results[0])
     frame = state.union(args, may_fail=may_fail)
     operands = [state.get(a) for a in args]
@@ -49,7 +49,7 @@ def lower_leading_frame(state: LoweringState, name: str, results: Sequence[c.Val
 
 def lower_by_leader(state: LoweringState, name: str, result: c.ValueId, args: Sequence[c.ValueId], leader: int,
                   attributes: Mapping[str, object]) -> None:  # fmt: skip
-    """If no operand but `leader` carries a frame, its frame is more leading axes of the op; else a framed phase."""
+    """If only `leader` carries a frame, the frame becomes leading axes of the op; else the phase is framed."""
     others = [a for i, a in enumerate(args) if i != leader]
     if any(state.get(a).frame for a in others):
         lower_framed(state, name, [result], args, attributes)
@@ -125,7 +125,8 @@ def rotate(state: LoweringState, op: c.Rotate) -> None:
 
 
 def _rotate_by_each(state: LoweringState, op: c.Rotate, frame: FrameAxes, count: int) -> None:
-    """One rotation an amount, stacked: view folding turns each into an index of its reader."""
+    """Lowers a rotation by several amounts to one rotation per amount, stacked: view folding turns each into an index of its
+    reader."""
     span, rotated = state.span(op.result), []
     for position in range(count):
         arg, by = (_cell(state, state.get(value), position, span) for value in (op.arg, op.amount))
@@ -135,7 +136,7 @@ def _rotate_by_each(state: LoweringState, op: c.Rotate, frame: FrameAxes, count:
 
 
 def _cell(state: LoweringState, carried: CarriedValue, position: int, span: Span) -> ValueId:
-    """The cell of a value at a position of a frame of one axis."""
+    """The cell of a value at a position of a one-axis frame."""
     if not carried.frame:
         return carried.value
     full = state.types[carried.value]
@@ -146,7 +147,7 @@ def _cell(state: LoweringState, carried: CarriedValue, position: int, span: Span
 
 
 def compress(state: LoweringState, op: c.Compress) -> None:
-    """The mask carries no frame (else the result would be irregular, and `blocks.must_map` holds), so the axis just shifts."""
+    """Lowers a compress by shifting its axis: the mask carries no frame, since a framed one needs a map (`blocks.must_map`)."""
     carried = state.get(op.arg)
     target = state.define(op.result, carried.frame)
     attributes = {"axis": op.axis + len(carried.frame)}

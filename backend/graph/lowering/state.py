@@ -139,7 +139,7 @@ _CHEAP_ARM_OPS = 24
 
 
 def selectable(op: c.CoreBranch, facts: BlockFacts) -> bool:
-    """Are both arms total, pure and cheap, so that computing both and selecting is the same and costs little?"""
+    """Are both arms total, pure and cheap, so that computing both and selecting gives the same result at little cost?"""
     types = facts.program
     inner = list(islice(all_ops([op]), _CHEAP_ARM_OPS + 1))
     return (
@@ -181,8 +181,8 @@ class AxisIndices:
 class PointGather:
     """A core value that is `table` indexed along several axes at once: `indices`, by axis of the table.
 
-    `layout` has an entry for each axis of the value: the axis of the table that it is or stems from.  `carried` is the value as
-    it was bound: inside a map the core value is bound to another."""
+    `layout` has an entry for each axis of the value: the axis of the table that it is or stems from.  `carried` is the graph
+    value at the time of binding; inside a map the core value is bound to another one."""
 
     carried: CarriedValue
     table: c.ValueId
@@ -197,7 +197,7 @@ class LoweringState:
     types: dict[ValueId, ArrayType] = field(default_factory=dict)
     bound: dict[c.ValueId, CarriedValue] = field(default_factory=dict)
     literals: dict[c.ValueId, c.Literal] = field(default_factory=dict)
-    constants: dict[c.ValueId, Node] = field(default_factory=dict)  # scalars that bodies hold themselves
+    constants: dict[c.ValueId, Node] = field(default_factory=dict)  # scalars that bodies hold as constant nodes
     points: dict[c.ValueId, PointGather] = field(default_factory=dict)
     frame: list[Size] = field(default_factory=list)
     derived_types: dict[c.ValueId, ArrayType] = field(default_factory=dict)
@@ -247,7 +247,7 @@ class LoweringState:
         return value
 
     def derived(self, type: ArrayType, span: Span) -> c.ValueId:
-        """A fresh core value that the program does not have; `define` binds it to a graph value."""
+        """A fresh core value that the program does not contain; `define` binds it to a graph value."""
         value = c.ValueId(self.next_value)
         self.next_value += 1
         self.derived_types[value] = type
@@ -259,7 +259,7 @@ class LoweringState:
         return PhaseId(self.next_phase - 1)
 
     def define(self, value: c.ValueId, frame: FrameAxes = ()) -> ValueId:
-        """Bind a core value to a graph value with the axes of `frame` in front; with no such axes it keeps its number."""
+        """Bind a core value to a graph value with the axes of `frame` in front; without such axes it keeps its id."""
         type = self.type(value)
         if frame:
             batch = self.fresh(batched(type, self.sizes(frame)))
@@ -336,5 +336,6 @@ class LoweringState:
 
 
 def batched(type: ArrayType, frame: Shape) -> ArrayType:
-    """The type of a value that carries a frame (a permutation in each cell is not one of the batched value)."""
+    """The type of a value with a frame in front.  It is no permutation type: the cells are permutations, the batched value is
+    none."""
     return ArrayType(type.element, frame + type.shape, type.permutation and not frame)

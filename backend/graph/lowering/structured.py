@@ -91,7 +91,7 @@ def iota(state: LoweringState, op: c.Iota) -> None:
 
 
 def iota_grid(state: LoweringState, op: c.IotaGrid) -> None:
-    """The coordinate that the last axis picks: nested selections over the few axes of the box."""
+    """Lowers an index grid whose last axis picks the coordinate: nested selections over the few axes of the box."""
     result = state.define(op.result)
     space = state.shape(op.result)
     rank = len(space) - 1
@@ -248,7 +248,7 @@ _FLOATS: Final = (Kind.F32, Kind.F64)
 
 
 def expanded(state: LoweringState, op: c.Op) -> Iterator[c.Op]:
-    """The ops that stand for `op`: itself, unless it is a product of real floats, or a match of values of one type."""
+    """The ops that replace `op`: `op` alone, unless it is a product of real floats, or a match of values of one type."""
     if isinstance(op, c.Reduce | c.Scan | c.KeyReduce) and op.function == "mul" and state.kind(op.arg) in _FLOATS:
         yield from _product(state, op)
     elif isinstance(op, c.Library) and op.name == "match" and len({_comparable(state, arg) for arg in op.args}) == 1:
@@ -262,7 +262,7 @@ def _comparable(state: LoweringState, value: ValueId) -> tuple[Kind, Shape]:
 
 
 def _match(state: LoweringState, op: c.Library) -> Iterator[c.Op]:
-    """Whether all items are equal, axis by axis."""
+    """Lowers a match: whether all items are equal, reduced axis by axis."""
     shape = state.type(op.args[0]).shape
     values = [state.derived(ArrayType(_BOOL, shape[:rank]), state.span(op.results[0])) for rank in range(len(shape), 0, -1)]
     steps = [*values, op.results[0]]
@@ -322,7 +322,7 @@ def extends_point_gather(state: LoweringState, op: c.Gather) -> bool:
 
 
 def checked_indices(state: LoweringState, op: c.Gather) -> CarriedValue:
-    """The indices of a gather, checked where the program requires it: by a checked gather from `⍳length`."""
+    """The indices of a gather.  Where the program requires a check, a checked gather from `⍳length` does it."""
     places = state.get(op.indices)
     if not op.checked:
         return places
@@ -340,7 +340,7 @@ def checked_indices(state: LoweringState, op: c.Gather) -> CarriedValue:
 
 
 def extend_point_gather(state: LoweringState, op: c.Gather) -> None:
-    """One gather of the points that all indices so far name, from the table with its indexed axes flattened."""
+    """One gather of the points that all indices so far select, from the table with its indexed axes flattened."""
     indices = checked_indices(state, op)
     points = state.points[op.arg]
     axis, rank, span = points.layout[op.axis], len(state.shape(op.indices)), state.span(op.result)

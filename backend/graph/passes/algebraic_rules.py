@@ -106,7 +106,7 @@ def encode_to_arithmetic(match: PatternMatch, scope: RewriteScope) -> Rewrite | 
 
 
 def _numbers(value: ValueId, scope: RewriteScope) -> list[int]:
-    """The integers of a constant or evenly stepping vector; empty if they are not known."""
+    """The integers of a constant or evenly stepping vector; empty if they are unknown."""
     maker, known = scope.makers.get(value), KnownValues(all_phases(scope.graph), scope.types)
     if isinstance(maker, Constant):
         return [int(item) for item in maker.data if isinstance(item, int)]
@@ -235,7 +235,7 @@ def limit_order_to_needed(match: PatternMatch, scope: RewriteScope) -> Rewrite |
 
 
 def _window(reader: Structured, read: Read | None, axis: int) -> tuple[int, int] | None:
-    """The range of positions along an axis that a read may reach; None if it is not known."""
+    """The range of positions along an axis that a read may touch; None if it is unknown."""
     if read is None or len(read.projection.stages) != 1:
         return None
     (stage,) = read.projection.stages

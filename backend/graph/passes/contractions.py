@@ -54,7 +54,7 @@ from ..traverse import all_phases, operands, results, subgraphs, with_subgraphs
 # the next.  A value with other readers, an output or a root stays an operand.
 
 MAX_OPERANDS: Final = 10
-"""Operands of a region at most, since the search goes through every order."""
+"""The most operands of a region, since the search goes through every subset of them."""
 _KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.C128, Kind.C64, Kind.I64})
 Index = int
 
@@ -89,13 +89,13 @@ class IndexRegion:
 
     @property
     def contracts(self) -> bool:
-        """May the region be reordered: has it a contraction, whose tolerance then covers all, or integers?"""
+        """May the region be reordered: does it hold integers, or a contraction, whose tolerance then covers the rest?"""
         return self.kind is Kind.I64 or any(isinstance(member, LibraryPhase) for member in self.members)
 
 
 @dataclass(frozen=True, slots=True)
 class ContractionBlock:
-    """The possible members of the regions of one block, by their value, and how often each value is read anywhere."""
+    """The phases of one block that may be members of regions, by their value, and how often each value is read anywhere."""
 
     members: Mapping[ValueId, Phase]
     uses: Counter[ValueId]
@@ -103,7 +103,7 @@ class ContractionBlock:
 
 
 def is_member(phase: Phase, kind_of: Mapping[ValueId, Kind], shapes: Mapping[ValueId, tuple[int, ...]]) -> bool:
-    """Does a phase only multiply and add?  All sizes are numbers."""
+    """Does a phase only multiply and add?  All its sizes are numbers."""
     match phase:
         case LibraryPhase():
             if phase.op != "contract" or frame_of(phase):
@@ -237,7 +237,7 @@ def best_tree(region: IndexRegion) -> ContractionTree:
     points = _ContractionPoints(region)
     result = sum(1 << index for index in region.result)
     everything = (1 << len(sets)) - 1
-    best: dict[int, tuple[int, int, int, int]] = {}  # multiplications, items between, indices, the first part of two (or none)
+    best: dict[int, tuple[int, int, int, int]] = {}  # multiplications, items of intermediate results, indices, first part or 0
     wanted = [result] * (everything + 1)
     for members in range(everything + 1):
         for operand, indices in enumerate(sets):
@@ -263,7 +263,7 @@ def _best_split(
     first = members
     while (first := (first - 1) & members) > 0:
         if not first & lowest:
-            continue  # the same split with its parts swapped
+            continue  # already seen with its parts swapped
         a, b = best[first], best[members ^ first]
         least = a[0] + b[0]
         if cheapest is not None and least > cheapest[0]:
@@ -302,7 +302,7 @@ class _ContractionPoints:
 # A tree of products as phases: a contraction of matrices where two parts have that form, else a structured sum of products.
 
 RESULT: Final = -1
-"""The result of a region, where operands have their numbers."""
+"""Stands for the result of a region among operands, which are numbered from 0."""
 
 
 class ContractionPhases:
@@ -329,7 +329,7 @@ class ContractionPhases:
         return self.phases_so_far
 
     def smallest(self) -> int:
-        """The operand with the fewest items, or `RESULT` if that has fewer: where the factor `repetitions` costs least."""
+        """The operand with the fewest items, or `RESULT` if that has fewer: there the factor `repetitions` costs least."""
         parts = {position: set(operand.indices) for position, operand in enumerate(self.region.operands)}
         parts[RESULT] = set(self.region.result).intersection(set().union(*parts.values()))
         return min(parts, key=lambda position: prod(self.region.sizes[index] for index in parts[position]))
@@ -366,7 +366,7 @@ class ContractionPhases:
     def joined(self, first: ContractionOperand, second: ContractionOperand, needed: frozenset[Index]) -> ContractionOperand:
         """The product of two parts, summed over the indices that are not needed."""
         if first.indices[:1] == second.indices[-1:] and first.indices[-1:] != second.indices[:1]:
-            first, second = second, first  # so that no transposition is needed
+            first, second = second, first  # then no transposition is needed
         both = [index for index in first.indices if index in second.indices]
         shared = [index for index in both if index not in needed]
         batch = [index for index in both if index in needed]
@@ -413,7 +413,7 @@ class ContractionPhases:
         return self.types.get(value) or self.graph.types[value]
 
     def moved(self, value: ValueId, projection: Projection, shape: tuple[Size, ...], target: ValueId | None = None) -> ValueId:
-        """A view of a value."""
+        """A view of a value through a projection."""
         viewed = self.value(shape) if target is None else target
         axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)
         body = (ReadNode(0, self.region.kind),)
@@ -434,7 +434,8 @@ class ContractionPhases:
         return ContractionOperand(self.moved(operand.value, projection, shape, target), order)
 
     def renamed(self, value: ValueId, target: ValueId) -> bool:
-        """Let the last phase define `target` instead of `value`; False if it does not define `value`."""
+        """Let the last phase define `target` instead of `value`; False if it does not define `value`, so that this is
+        impossible."""
         last = self.phases_so_far[-1] if self.phases_so_far else None
         if isinstance(last, Structured) and last.results[0].value == value:
             self.phases_so_far[-1] = replace(last, results=(replace(last.results[0], value=target),))
@@ -503,7 +504,7 @@ class ContractionPhases:
 
 @dataclass(frozen=True, slots=True)
 class _ContractionText:
-    """An expression and the index of each of its axes; `is_atomic`: may it be a left argument without parentheses?"""
+    """An expression and the index of each of its axes; `is_atomic`: can it be a left argument without parentheses?"""
 
     text: str
     indices: tuple[Index, ...]
@@ -544,7 +545,7 @@ def _indices_of_part(part: Part, region: IndexRegion) -> frozenset[Index]:
 
 
 def _summed(words: _ContractionText, needed: frozenset[Index]) -> _ContractionText:
-    """The expression summed over the indices that nothing else needs."""
+    """The expression summed over the indices that no other part needs."""
     for axis in range(len(words.indices) - 1, -1, -1):
         if words.indices[axis] not in needed:
             glyph = "+/" if axis == len(words.indices) - 1 else "+⌿"
@@ -569,7 +570,7 @@ def _joined(first: _ContractionText, second: _ContractionText, needed: frozenset
 
 
 def _transposed(words: _ContractionText, indices: tuple[Index, ...]) -> _ContractionText | None:
-    """The expression with its axes in another order; None if that is not a transposition of a matrix."""
+    """The expression with its axes in another order; None unless that is the transposition of a matrix."""
     if words.indices == indices:
         return words
     return _ContractionText(f"⍉{words.left}", indices) if words.indices[::-1] == indices and len(indices) == 2 else None
@@ -579,7 +580,7 @@ def _transposed(words: _ContractionText, indices: tuple[Index, ...]) -> _Contrac
 
 _LARGEST: Final = (1 << 63) - 1
 MAX_COST_SHARE: Final = 0.75
-"""The order changes if at most this share of the multiplications remains."""
+"""The order changes only if at most this share of the multiplications remains."""
 REGROUPED: Final = "products"
 MIN_OFFER_RATIO: Final = 2
 MIN_OFFER_COST: Final = 1 << 16
@@ -666,12 +667,13 @@ class _Regrouping:
         return None
 
     def speedup_text(self, region: IndexRegion, phases: Sequence[Phase], types: Mapping[ValueId, ArrayType]) -> str:
-        """By which factor `phases` have fewer operations than the region's members, as plans count them, as text."""
+        """The factor by which `phases` have fewer operations than the region's members, as text; operations are counted as in
+        plans."""
         before = _operations(region.members, self.graph.types)
         factor = before / max(1, _operations(phases, {**self.graph.types, **types}))
         return f"{factor:.0f}× fewer" if factor >= 10 else f"{factor:.1f}× fewer"
 
 
 def _operations(phases: Sequence[Phase], types: Mapping[ValueId, ArrayType]) -> int:
-    """The operations of phases whose sizes are numbers."""
+    """The number of operations of phases whose sizes are numbers."""
     return sum(cost_of(phase, types).total().constant or 0 for phase in phases)

@@ -75,7 +75,7 @@ class _ConstantFolding:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.data: dict[ValueId, tuple[Payload, ...]] = {}
-        self.uniform: dict[ValueId, Node] = {}  # values whose items all equal this constant or size
+        self.uniform: dict[ValueId, Node] = {}  # by value: the constant or size that all its items equal
 
     def block(self, phases: Sequence[Phase]) -> tuple[Phase, ...]:
         return tuple(self.phase(p) for p in phases)
@@ -176,7 +176,7 @@ class _ConstantFolding:
         if reduces and (result.reduction not in _EXACT_REDUCTIONS or not _is_exact(phase.body[result.node]) or not space[-1]):
             return None
         if not reduces and phase.axes and isinstance(phase.body[result.node], ConstantNode):
-            return None  # `uniform` has it without its items
+            return None  # `uniform` records it without its items
         points = list(product(*map(range, space)))
         columns: list[tuple[Payload, ...]] = []
         for node in phase.body:
@@ -224,7 +224,7 @@ class _ConstantFolding:
 
 
 def _folded(function: str, kind: Kind, target: Kind, args: Sequence[tuple[Payload, ...]]) -> tuple[Payload, ...] | None:
-    """As `fold`, in batches."""
+    """As `fold`, in batches of `_BATCH` items."""
     items: list[Payload] = []
     for start in range(0, len(args[0]), _BATCH):
         parts = [arg[start : start + _BATCH] for arg in args]
@@ -253,7 +253,7 @@ def _is_exact(node: Node) -> bool:
 
 
 def _reduced(function: str, kind: Kind, items: tuple[Payload, ...], length: int) -> tuple[Payload, ...]:
-    """Rows of `length` items, each reduced.  Integers are exact in any order, so they wrap once at the end."""
+    """The reduction of each row of `length` items.  Integers are exact in any order, so they wrap around once at the end."""
     integers = [int(item) for item in items if not isinstance(item, complex)]
     rows = [integers[at : at + length] for at in range(0, len(integers), length)]
     return tuple(as_payload(_EXACT_REDUCTIONS[function](row), kind) for row in rows)
@@ -271,7 +271,7 @@ _EXACT_REDUCTIONS: Final[dict[str, Callable[[Sequence[int]], int]]] = {
 
 
 def constant_size(node: SizeNode) -> Node:
-    """The constant of a size that is a number; other sizes as they are."""
+    """A size that is a number as a constant node; other nodes unchanged."""
     value = node.size.constant
     return node if value is None else ConstantNode(Kind.I64, value)
 
@@ -373,7 +373,7 @@ class _ViewFolding:
         return Read(value, composed) if len(composed.stages) <= LONGEST_CHAIN else read
 
     def part(self, stack: LibraryPhase, read: Read, space: Shape) -> Read | None:
-        """A read at one position along the axis of a stack or a join, as a read of the argument there; None if it is not one."""
+        """A read at one position along the axis of a stack or a join, as a read of the argument there; None for other reads."""
         axis, stages = stack.attributes["axis"], read.projection.stages
         last = stages[-1] if stages else None
         if not isinstance(last, Affine) or last.fills or not isinstance(axis, int) or last.indices[axis].terms:

@@ -68,7 +68,7 @@ def fuse(graph: Graph) -> Graph:
 
 
 def explain_stored_values(graph: Graph) -> list[Decision]:
-    """For each element-wise result that the program names and that all passes left as a phase: why it is stored."""
+    """The reason why each element-wise result that the program names is stored, if all passes left it as a phase."""
     fusion = Fusion(graph)
     fusion.block(graph.phases, {})
     decisions: list[Decision] = []
@@ -88,11 +88,11 @@ class FusionCluster:
     phase: Structured
     fused: dict[int, FusionCluster]
     nodes: int
-    sources: set[ValueId]  # what the merged body reads
-    stages: int  # of the longest projection after merging
-    has_axes: bool  # the merged body mentions coordinates
+    sources: set[ValueId]  # values that the merged body reads
+    stages: int  # length of the longest projection after merging
+    has_axes: bool  # does the merged body mention coordinates?
     may_fail: bool
-    cheap: bool  # to recompute
+    cheap: bool  # is it cheap to recompute?
 
     @property
     def generates(self) -> bool:
@@ -126,7 +126,7 @@ class Fusion:
         return all(0 < self.mentions[r.value] == self.fused_reads[r.value] for r in phase.results)
 
     def why_stored(self, phase: Structured) -> str:
-        """Why the results of a phase of the graph are stored, for people."""
+        """The reason why a phase's results are stored, for people."""
         if len(phase.results) > 1:
             return "made in one pass"
         value = phase.results[0].value
@@ -138,7 +138,7 @@ class Fusion:
         return self.obstacles.get(value, "what reads it takes arrays")
 
     def note(self, cluster: FusionCluster) -> None:
-        """Record a decision for each producer in a merged body that the program names."""
+        """Record a decision for each named value whose producer was merged into the body."""
         for producer in cluster.fused.values():
             value = producer.phase.results[0].value
             if value in self.graph.names and producer.phase.axes:
@@ -214,9 +214,9 @@ class Fusion:
         return True
 
     def obstacle(self, cluster: FusionCluster, producer: FusionCluster, read: Read) -> str | None:
-        """Why a producer cannot become part of a reader, for people; None if it can."""
+        """The reason why a producer cannot become part of a reader, for people; None if it can."""
         projection, grade = read.projection, self.quantities.grade(read.value)
-        if is_view(cluster.phase) and not producer.generates:  # what multiplies takes it as it is, and so may other readers
+        if is_view(cluster.phase) and not producer.generates:  # products take it as it is, and other readers may too
             if cluster.phase.results[0].value in self.multiplied:
                 return "what multiplies it takes it in any order"
             if not self.is_read_once(read.value):
@@ -363,7 +363,8 @@ def _index(builder: BodyBuilder, index: AffineIndex) -> int:
 
 MOST_RESULTS: Final = 6
 _MOST_ATTEMPTS: Final = 4
-"""At groups whose members read one another so that few results are left; the last has few results from the outset."""
+"""The most attempts to divide groups whose members read one another into groups with few results; the last allows few results
+from the start."""
 
 
 def join_siblings(graph: Graph) -> Graph:
@@ -381,12 +382,12 @@ class _FusionGroup:
     at: int
     key: _Key
     members: dict[int, Structured] = field(default_factory=dict)  # by position
-    values: set[ValueId] = field(default_factory=set)  # what members make
+    values: set[ValueId] = field(default_factory=set)  # values that members define
     reads: set[tuple[ValueId, Projection]] = field(default_factory=set)
     sources: set[ValueId] = field(default_factory=set)
     nodes: int = 0
     outputs: int = 0
-    """Results that phases of other kinds read."""
+    """How many results other phases read."""
 
     def add(self, at: int, phase: Structured, outputs: int) -> None:
         self.members[at] = phase
@@ -440,9 +441,10 @@ class _FusedBlock:
         self, phases: Sequence[Phase], keys: Sequence[_Key | None], within: Counter[tuple[ValueId, _Key]] | None,
         begins: Container[int],
     ) -> dict[int, _FusionGroup]:  # fmt: skip
-        """The group of each phase that may join one, by position; one begins at each of `begins`.
+        """The group of each phase that may join one, by position; a new group begins at each position in `begins`.
 
-        `within`: how often phases of one key read a value; None: all values count as read by others."""
+        `within`: how often phases of one key read a value; None counts every value as read by other phases.
+        """
         made_at: dict[ValueId | SizeVariable, int] = {}
         latest: dict[_Key, _FusionGroup] = {}
         groups: dict[int, _FusionGroup] = {}
@@ -474,7 +476,7 @@ class _FusedBlock:
         self, group: _FusionGroup, phase: Structured, outputs: int, groups: Mapping[int, _FusionGroup],
         made_at: Mapping[ValueId | SizeVariable, int],
     ) -> _FusionGroup:  # fmt: skip
-        """The group, or an earlier one with all its members, where the phase reads values of both."""
+        """The group, or an earlier one that takes over all its members, where the phase reads values of both."""
         for value in operands(phase):
             earlier = groups.get(made_at.get(value, -1))
             if earlier is None or earlier is group or earlier.key != group.key or earlier.nodes + group.nodes > MOST_NODES:
@@ -488,7 +490,7 @@ class _FusedBlock:
         return group
 
     def first_too_many(self, group: _FusionGroup) -> int | None:
-        """The position of the first member after the longest run of members that has few enough results for others."""
+        """The position of the first member after the longest prefix of members with few enough results for other phases."""
         inside: Counter[ValueId] = Counter()
         values, read_outside = set[ValueId](), set[ValueId]()
         first = None
@@ -506,7 +508,7 @@ class _FusedBlock:
         return first
 
     def is_result(self, value: ValueId, inside: Counter[ValueId]) -> bool:
-        """Do others read a value?  One without readers is there because it may fail."""
+        """Do phases outside the group read the value?  A value without readers counts too: it is kept because it may fail."""
         return self.uses[value] > inside[value] or not inside[value]
 
     def subgraph(self, sub: SubGraph) -> SubGraph:
@@ -521,7 +523,7 @@ class _FusedBlock:
     ) -> bool:  # fmt: skip
         """Does the phase share reads with the group, and is all it reads available at the group's position?
 
-        `outputs`: results that others read.  `others`: the phase is of these, all of which are to join the group."""
+        `outputs`: the number of results that other phases read.  `others`: the phase's own group, all of which is to join."""
         if any(made_at.get(v, -1) >= group.at for size in sizes(phase) for v in size.variables()):
             return False
         space = axis_sizes(phase.axes)

@@ -95,7 +95,7 @@ class _Masked:
         return sub if phases is sub.phases else replace(sub, phases=phases)
 
     def without_selection(self, phases: tuple[Phase, ...], selection: LibraryPhase) -> tuple[Phase, ...] | None:
-        """The phases with the readers of a selection rewritten to masked reductions; None if one of them cannot be."""
+        """The phases with the readers of a selection rewritten to masked reductions; None if some reader cannot be."""
         (value,), mask, (variable,) = selection.results, selection.args[0], selection.defines
         mask_shape = self.types[mask].shape
         if value in self.graph.roots or len(mask_shape) != 1:
@@ -116,7 +116,8 @@ class _Masked:
         return tuple(rewritten)
 
     def forget(self, variable: SizeVariable, alive: Set[ValueId]) -> None:
-        """Drop the types that mention a size which nothing defines any more, also of values that earlier passes fused away."""
+        """Drop the types that mention a size which no phase defines any more, including those of values that earlier passes fused
+        away."""
         for other, type in list(self.types.items()):
             if other not in alive and any(variable in size.variables() for size in type.shape):
                 del self.types[other]
@@ -155,7 +156,7 @@ class _Masked:
     # ------------------------------------------------------------------------------------------ readers
 
     def reader(self, phase: Structured, selection: LibraryPhase, length: Size) -> Structured | None:
-        """The masked reduction over all items for a reduction of the selected ones; None if it is not exact or not light."""
+        """The masked reduction over all items for a reduction of the selected items; None if it is not exact or not light."""
         if (
             selection.op != "compress"
             or not phase.axes
@@ -165,7 +166,7 @@ class _Masked:
             return None
         (variable,), last = selection.defines, len(phase.axes) - 1
         if any(isinstance(n, SizeNode) and variable in n.size.variables() for n in phase.body):
-            return None  # the size would be known on one device, and the reduction may be cut over several
+            return None  # only one device would know the size, but the reduction may be cut over several
         if phase.axes[last].size != self.types[selection.results[0]].shape[_axis(selection)] or any(
             isinstance(n, AxisNode) and n.axis == last for n in phase.body
         ):
@@ -241,7 +242,7 @@ def _is_light(body: Sequence[Node]) -> bool:
 
 
 def _neutral(result: PhaseResult, kind: Kind, variable: SizeVariable) -> Payload | None:
-    """The reduction's neutral value; None if the order of items matters, or if it has none and nothing may be selected."""
+    """The reduction's neutral value.  None if the order of items matters, or if there is none and the selection may be empty."""
     function = result.reduction or ""
     if kind.is_complex or kind is Kind.CHAR or function not in REDUCTIONS or is_ordered(function, kind):
         return None

@@ -139,7 +139,7 @@ SIZED_RULES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """`function` returns an equivalent graph (the same object when it finds nothing to do)."""
+    """`function` returns an equivalent graph, the same object if it changes nothing."""
 
     name: str
     doc: str

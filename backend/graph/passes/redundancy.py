@@ -51,7 +51,7 @@ class _PhaseSharing:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.aliases: dict[ValueId, ValueId] = {}
-        self.known: dict[Hashable, Phase] = {}  # phases visible in the current block, by what they compute
+        self.known: dict[Hashable, Phase] = {}  # by key, the phases visible in the current block
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         remaining: list[Phase] = []
@@ -80,7 +80,7 @@ class _PhaseSharing:
         return replace(graph, phases=phases, results=tuple(self.aliases.get(v, v) for v in graph.results))
 
     def key(self, phase: Phase) -> Hashable | None:
-        """A key that equal computations share; None if the phase may not be shared."""
+        """The key that equal computations share; None if the phase may not be shared."""
         if any(r in self.graph.roots for r in results(phase)):
             return None
         match phase:
@@ -117,7 +117,7 @@ def drop_dead(graph: Graph) -> Graph:
 
 
 def drop_unread(graph: Graph) -> Graph:
-    """`drop_dead` on the program as written, recording which of its named values are dropped."""
+    """`drop_dead` on the program as written; records which of its named values are dropped."""
     live = drop_dead(graph)
     dropped = [
         Decision(Choice.DROPPED, graph.names[value], "no element is read", phase.span)
@@ -136,7 +136,7 @@ class _Dropping:
         return tuple(self.prune(phase) for phase in phases if phase.id in self.live.runs)
 
     def prune(self, phase: Phase) -> Phase:
-        """The phase without the results and operands that nothing needs."""
+        """The phase without the results and operands that no phase needs."""
         if isinstance(phase, Map | Branch):
             phase = self.prune_results(phase)
         if subgraphs(phase):
@@ -159,7 +159,7 @@ class _Dropping:
         return replace(phase, results=remaining, then=then, otherwise=otherwise)
 
     def prune_operands(self, phase: Map) -> Map:
-        """The map without the params that its body does not read, and their operands."""
+        """The map without the params that its body does not read, and without their operands."""
         keep = [i for i, p in enumerate(phase.body.params) if p in self.live.mentioned]
         if len(keep) == len(phase.args):
             return phase
@@ -242,7 +242,7 @@ class _PhaseHoisting:
                 return False
 
     def is_no_larger(self, phase: Structured) -> bool:
-        """Has each result provably no more items than some operand, so that hoisting stores no outer product?"""
+        """Does each result provably have no more items than some operand, so that hoisting stores no outer product?"""
         read = [self.graph.types[value].shape for value in operands(phase)]
         written = [self.graph.types[value].shape for value in results(phase)]
         return all(any(_has_no_more_items(shape, other) for other in read) for shape in written)
@@ -255,7 +255,7 @@ class _PhaseHoisting:
 
 
 def _has_no_more_items(shape: Sequence[Size], other: Sequence[Size]) -> bool:
-    """Has `shape` provably no more items than `other`?"""
+    """Does `shape` provably have no more items than `other`?"""
     items, others = (prod(sizes, start=number(1)) for sizes in (shape, other))
     few, many = items.constant, others.constant
     return items == others or Counter(shape) <= Counter(other) or (few is not None and many is not None and few <= many)

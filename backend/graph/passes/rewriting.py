@@ -76,7 +76,7 @@ the float).  The n-th power by products has n-1 roundings, each of which moves i
 
 
 def real_constant(nodes: Sequence[object], index: int) -> float | None:
-    """The value of a constant body node, also through conversions, if every kind stores it exactly; else None."""
+    """The value of a constant body node, also behind conversions, if every kind on the way stores it exactly; else None."""
     node = nodes[index]
     while isinstance(node, ApplyNode) and node.function == "convert":
         node = nodes[node.args[0]]
@@ -86,7 +86,7 @@ def real_constant(nodes: Sequence[object], index: int) -> float | None:
 
 
 def with_fixed_powers(phase: Structured) -> Structured:
-    """The phase with its floats to constant powers as `FIXED_POWERS` has them."""
+    """The phase with its floats to constant powers replaced by the functions of `FIXED_POWERS`."""
     if not any(isinstance(node, ApplyNode) and node.function == "pow" for node in phase.body):
         return phase
     body: list[Node] = []
@@ -117,7 +117,7 @@ class BodyBuilder:
     _reads: dict[tuple[ValueId, Projection], int] = field(default_factory=dict)
 
     def add(self, node: Node) -> int:
-        """The position of the node in the body, to which it is appended if it is new."""
+        """The position of the node in the body; a node that is not there yet is appended."""
         key = node_key(node)
         at = self._places.get(key)
         if at is None:
@@ -186,7 +186,7 @@ def deduplicate(phase: Structured) -> Structured:
 
 
 def is_view(phase: Phase) -> bool:
-    """Is it a structured phase that only moves elements: one read, one result, no reduction?"""
+    """Does the phase only move elements: one read, one result, no reduction?"""
     return (
         isinstance(phase, Structured)
         and len(phase.body) == 1
@@ -201,7 +201,7 @@ def has_reduction(phase: Structured) -> bool:
 
 
 LONGEST_WINDOW: Final = 64
-"""Items of overlapping windows up to which reductions are unrolled, because neighbouring windows read nearly the same items."""
+"""The most items of overlapping windows for which reductions are unrolled, since neighbouring windows share nearly all items."""
 
 
 def is_sliding_window(phase: Structured) -> bool:
@@ -291,7 +291,7 @@ class OpPattern:
 
 @dataclass(frozen=True, slots=True)
 class ReducedPattern:
-    """A reduction of the value that `arg` names already, along its last axis, with one of some functions."""
+    """A reduction of the value that `arg` already names, along its last axis, by one of some functions."""
 
     functions: frozenset[str]
     arg: AnyPattern
@@ -377,7 +377,7 @@ def _is_of(read: Read, value: ValueId, makers: Mapping[ValueId, Phase]) -> bool:
 # ---------------------------------------------------------------------------------------------------- rule
 
 class Preserves(Enum):
-    """What a rule preserves."""
+    """The property that a rule preserves."""
 
     BITS = "the bits"
     BITS_UNLESS_NAN = "the bits unless there is a NaN, for which the new phases look"
@@ -386,7 +386,7 @@ class Preserves(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """`phases`: the replacements of each phase; `types` of new values and of those whose type changes."""
+    """`phases`: by phase, its replacements; `types`: those of new values and of values whose type changes."""
 
     phases: Mapping[PhaseId, tuple[Phase, ...]]
     types: Mapping[ValueId, ArrayType] = field(default_factory=dict)
@@ -397,7 +397,8 @@ Rewriter: TypeAlias = "Callable[[PatternMatch, RewriteScope], Rewrite | None]"
 
 @dataclass(frozen=True, slots=True)
 class RewriteRule:
-    """`rewrite` returns None where the rule's condition does not hold.  `says`: the message in the plan (empty: none).
+    """A named rewrite rule.  `rewrite` returns None where the rule's condition does not hold.  `says`: the message in the plan
+    (empty: none).
 
     `examples`: functions of one vector that the rule changes; a test compares each with the reference on all short vectors."""
 
@@ -411,7 +412,7 @@ class RewriteRule:
 
 
 _MAX_ROUNDS: Final = 16
-"""Rounds of one rule: of overlapping matches each round rewrites one."""
+"""The most rounds of one rule: where matches overlap, each round rewrites one of them."""
 
 
 class RewriteScope:
@@ -422,7 +423,7 @@ class RewriteScope:
         self.types = graph.types
         self.makers: dict[ValueId, Phase] = {}
         self._readers: dict[ValueId, list[Phase | None]] = {value: [None] for value in graph.roots}
-        self._positions: dict[PhaseId, tuple[int, int]] = {}  # the block, and the position in it
+        self._positions: dict[PhaseId, tuple[int, int]] = {}  # (index of the block, position in it)
         self._number(graph.phases)
         for phase in all_phases(graph):
             for value in results(phase):
@@ -436,15 +437,15 @@ class RewriteScope:
         self._next_phase = max((phase.id for phase in all_phases(graph)), default=0)
 
     def readers(self, value: ValueId) -> list[Phase | None]:
-        """The readers of a value; None stands for a block's result or a schedule, which read all of it."""
+        """The readers of a value; None among them stands for a block's result or a schedule, which read all of it."""
         return self._readers.get(value, [])
 
     def in_same_block(self, phase: Phase, other: Phase) -> bool:
-        """Are both in one block?"""
+        """Are both phases in one block?"""
         return self._positions[phase.id][0] == self._positions[other.id][0]
 
     def is_available(self, value: ValueId, phase: Phase) -> bool:
-        """Is a value, which the phase's block may read, defined before the phase?"""
+        """Is the value, which the phase's block can read, defined before the phase?"""
         maker = self.makers.get(value)
         return maker is None or not self.in_same_block(maker, phase) or self._positions[maker.id] < self._positions[phase.id]
 
@@ -547,10 +548,10 @@ def inverse_product_to_solve(match: PatternMatch, scope: RewriteScope) -> Rewrit
 
 # ---------------------------------------------------------------------------------------------------- masks
 #
-# `x[⍸m]` is `m⌿x`: where the positions of a mask are only used to take items, a compress takes the items.
+# `x[⍸m]` is `m⌿x`: where a mask's positions are used only to gather items, a compress selects the items.
 #
-# The mask must be as long as the axis, by its type.  The compress runs where the positions were made, because it now defines the
-# run-time size of how many there are.
+# The mask must be as long as the axis, by its type.  The compress takes the place of the `where`, because it
+# then defines the run-time size of the selection.
 
 def mask_gather_to_compress(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
     """Rewrites `x[⍸m]` to `m⌿x` where every reader of the positions takes items by them."""
@@ -566,7 +567,7 @@ def mask_gather_to_compress(match: PatternMatch, scope: RewriteScope) -> Rewrite
 
 
 def _taker(reader: object, scope: RewriteScope, where: LibraryPhase) -> LibraryPhase | None:
-    """The reader, if it is a gather by the positions, in the same block, of a value that is defined before them."""
+    """The reader, if it is a gather by the positions, in the same block, of a value that is defined before the positions."""
     (mask,), (places,) = where.args, where.results
     if not isinstance(reader, LibraryPhase) or reader.op != "gather" or frame_of(reader) or reader.attributes.get("fills"):
         return None
@@ -591,7 +592,7 @@ def _compressed(taker: LibraryPhase, where: LibraryPhase) -> LibraryPhase:
 
 _MOST: Final = 16
 _EXACT: Final = 1 << 53
-"""Integers up to this are exact in binary64."""
+"""Integers up to this magnitude are exact in binary64."""
 
 
 def membership_to_comparisons(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
@@ -624,7 +625,7 @@ def _compared(scope: RewriteScope, phase: LibraryPhase, data: tuple[Payload, ...
 
 
 def _common(kind: Kind, table: Kind, data: tuple[Payload, ...]) -> Kind | None:
-    """The kind that items are compared in; None where none holds both exactly."""
+    """The kind in which items are compared; None where no kind represents both exactly."""
     if kind is Kind.CHAR or table is Kind.CHAR:
         return Kind.CHAR if kind is table else None
     is_whole = table is Kind.BOOL or table.is_integer

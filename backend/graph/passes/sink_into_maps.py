@@ -53,7 +53,7 @@ from .usage import at_most_once, multiplicity
 # ---------------------------------------------------------------------------------------------------- sinking
 
 MIN_ROW_ITEMS: Final = 1 << 8
-"""Items of a row from which its producer sinks into the map."""
+"""The least items of a row for which its producer sinks into the map."""
 
 
 def sink(graph: Graph) -> Graph:
@@ -65,7 +65,7 @@ def sink(graph: Graph) -> Graph:
 
 @dataclass(slots=True)
 class _SinkTarget:
-    """A map that phases sink into.  `known`: its params, by the operand and how many axes of the frame that operand carries.
+    """A map that phases sink into.  `known`: its params, by operand and the number of frame axes that the operand carries.
     `before`: phases to insert before the map."""
 
     map: Map
@@ -99,7 +99,8 @@ class _Sinking:
         return sub if phases is sub.phases else replace(sub, phases=phases)
 
     def sink_one(self, filling: _SinkTarget, block: list[Phase]) -> bool:
-        """Sink the producer of an operand of the map into it, with the reductions of its result; False if none can sink."""
+        """Sink the producer of an operand of the map into it, with the reductions of its result; False if no producer can
+        sink."""
         map = filling.map
         makers = {value: phase for phase in block[: block.index(map)] for value in results(phase)}
         for value, depth in zip(map.args, map.frames, strict=True):
@@ -136,7 +137,7 @@ class _Sinking:
     def try_sink(
         self, filling: _SinkTarget, maker: Structured, readers: Sequence[Structured], depth: int, block: list[Phase]
     ) -> bool:
-        """Sink a phase and the reductions of its results into a map; False if one of them cannot be computed cell by cell."""
+        """Sink a phase and the reductions of its results into a map; False if some of them cannot be computed cell by cell."""
         old, rank = filling.map, len(filling.map.frame)
         trial = _SinkTarget(old, dict(filling.known), [])
         rows = {value: trial.known.setdefault((value, depth), self.cell(value, depth)) for value in results(maker)}
@@ -222,7 +223,7 @@ class _Sinking:
     def read_of_point(
         self, phase: Structured, depth: int, node: Node, kind: Kind, reads: tuple[Read, ...], filling: _SinkTarget
     ) -> Read:
-        """A read of a value that depends only on the point of the frame, which a phase before the map computes."""
+        """A read of a value that depends only on the point of the frame; a phase before the map computes the value."""
         axes = phase.axes[:depth]
         value = self.value(kind, axis_sizes(axes))
         self.last_phase += 1
@@ -295,7 +296,7 @@ def _over_frame(frame: Shape, phase: Structured, carried: Mapping[ValueId, tuple
 
 
 def _in_frame(stage: Stage, frame: Shape) -> Stage:
-    """The stage behind the axes of a frame, which it leaves as they are."""
+    """The stage with the axes of a frame in front, which it leaves unchanged."""
     if isinstance(stage, Reshaped):
         return Reshaped((*frame, *stage.source), (*frame, *stage.target))
     depth = len(frame)
@@ -327,7 +328,7 @@ def recompute(graph: Graph) -> Graph:
 
 
 class _Recomputing(Fusion):
-    """Fusion of only those producers, into all of their readers."""
+    """Fusion restricted to cheap producers, which are merged into all their readers."""
 
     why_recomputed = "making it takes little arithmetic, each time it is read"
 
@@ -355,7 +356,7 @@ class _Recomputing(Fusion):
         return cluster
 
     def is_light(self, producer: FusionCluster) -> bool:
-        """Is it a little arithmetic on at most one array of the result's size, or a scalar made of scalars?"""
+        """Is the producer a little arithmetic on at most one array of the result's size, or a scalar made of scalars?"""
         points = _points(axis_sizes(producer.phase.axes))
         sizes = [_points(self.graph.types[value].shape) for value in producer.sources]
         few = all(size == 1 for size in sizes) if points == 1 else sum(2 * size > points for size in sizes) == 1

@@ -50,11 +50,11 @@ from .fusion import MOST_NODES
 from .rewriting import LONGEST_WINDOW, BodyBuilder, body_may_fail, has_reduction, is_sliding_window
 
 MAX_REDUCE_STEPS: Final = 16
-"""Steps up to which a reduction is unrolled."""
+"""The most steps of a reduction that is unrolled."""
 MAX_PARALLEL_STEPS: Final = 4
-"""Steps up to which a parallel axis is unrolled."""
+"""The most steps of a parallel axis that is unrolled."""
 MIN_POINTS: Final = 1 << 13
-"""Points of a space from which unrolling pays (as `jit.tiering.SMALL`)."""
+"""The least points of a space for which unrolling pays (as `jit.tiering.SMALL`)."""
 MOST_READS: Final = 40
 
 
@@ -102,7 +102,7 @@ def _numbers(phase: Structured) -> tuple[int, ...] | None:
 
 
 def _is_plain(phase: Structured) -> bool:
-    """May the phase be a kernel: has it no failures, complex numbers or characters?"""
+    """Can the phase be a kernel: no failures, complex numbers or characters?"""
     kinds = (kind_of(node) for node in phase.body)
     return not body_may_fail(phase.body) and not any(kind.is_complex or kind is Kind.CHAR for kind in kinds)
 
@@ -177,7 +177,7 @@ def _can_unroll(function: str, kind: Kind) -> bool:
 
 
 def _copies_operand(read: Read) -> bool:
-    """Does it reshape a part of an operand?  Each step would make a copy of that part."""
+    """Does the read reshape a part of an operand?  Then each step would copy that part."""
     return any(isinstance(stage, Reshaped) for stage in read.projection.stages[:-1])
 
 
@@ -289,7 +289,7 @@ class _ParallelUnrolling:
 
 
 def _varies(read: Read, rank: int) -> frozenset[int]:
-    """The axes that a read depends on: all of them unless it has one affine stage."""
+    """The axes that a read depends on; all axes unless the read has one affine stage."""
     stages = read.projection.stages
     if len(stages) != 1 or not isinstance(stages[0], Affine):
         return frozenset(range(rank))

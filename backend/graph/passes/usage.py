@@ -124,7 +124,7 @@ class _ReadWalk(UsageWalk[ValueId, SubGraph]):
     def __init__(self, graph: Graph) -> None:
         super().__init__(SizeContext({}, [guard.fact for guard in graph.guards if guard.holds_always]))
         self.types = graph.types
-        self.spans: dict[int, Span] = {}  # of a body: where it is used
+        self.spans: dict[int, Span] = {}  # by index of a node in a body: where it is used
         self.running: set[PhaseId] = set()
         self.mentioned: set[ValueId] = set(graph.roots)
         self.sizes: set[SizeVariable] = set()
@@ -152,7 +152,7 @@ class _ReadWalk(UsageWalk[ValueId, SubGraph]):
                 self.running.add(phase.id)
                 self.mention(phase)
             self.reads(phase, demands, tallies, runs=runs)
-            if runs and isinstance(phase, Map):  # not what the body does not read
+            if runs and isinstance(phase, Map):  # not operands that the body does not read
                 pairs = zip(phase.args, phase.body.params, strict=True)
                 self.mentioned.update(arg for arg, param in pairs if param in self.mentioned)
             elif runs:
@@ -217,7 +217,7 @@ class _ReadWalk(UsageWalk[ValueId, SubGraph]):
 
 
 class _LivenessWalk(_ReadWalk):
-    """The walk without grades, which take most of its time."""
+    """The walk without grades, whose computation takes most of the time."""
 
     def finish(self, value: ValueId, usages: _Free) -> Grade:
         return NONE
@@ -280,7 +280,7 @@ def _stage_grade(space: Shape, stage: Affine) -> Grade:
 
 
 def _covers_box(space: Shape, stage: Affine) -> bool:
-    """Is every element of the box read, equally often?"""
+    """Is every element of the box read, and equally often?"""
     used: set[int] = set()
     for index, size in zip(stage.indices, stage.shape, strict=True):
         if not index.terms and size == ONE:
