@@ -1,1 +1,1 @@
-"""The CPU back end: kernels made from loop programs where they pay, NumPy elsewhere, with the same bits."""
+"""The CPU back end: kernels compiled from loop programs where they pay, NumPy elsewhere, with the same bits."""

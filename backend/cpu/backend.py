@@ -43,7 +43,7 @@ class CpuBackend:
         return run
 
     def region(self, phase: Loop | Fold | Map, types: Types, program: Mapping[PhaseId, Phase]) -> RegionKernel | None:
-        """One kernel for the phase and those inside, if it pays."""
+        """The compiled region of the phase and the phases inside it, if compiling pays."""
         from .regions import region_of
 
         def run(memory: Mapping[ValueId, Any]) -> Sequence[Any] | None:
@@ -60,12 +60,13 @@ class CpuBackend:
         return array
 
     def fetch(self, value: Any, kind: Kind) -> Any:
-        """A copy if the value shares memory with an array that came from or went to the caller, or is read-only."""
+        """The value of kind `kind` as its consumer may keep it: a copy if it shares memory with an array of the caller or is
+        read-only."""
         array = np.asarray(value)
         if not array.flags.writeable or any(np.may_share_memory(array, given) for given in self._given):
             array = self.copy(array)
         base: Any = array.base
-        if base is None or type(base) is PooledBuffer:  # nobody's view: it shares memory only with its own views
+        if base is None or type(base) is PooledBuffer:  # no view: only its own views share its memory
             if any(array is borrowed or array is borrowed.base for borrowed in self._borrowed):
                 array = self.copy(array)
         elif 0 in array.strides or any(np.may_share_memory(array, borrowed) for borrowed in self._borrowed):
@@ -82,7 +83,7 @@ class CpuBackend:
         return contiguous_copy(array, self.threads)
 
     def forget(self) -> None:
-        """Forget which arrays came from the caller."""
+        """Forget which arrays the caller passed in."""
         self._borrowed.clear()
         self._given.clear()
 

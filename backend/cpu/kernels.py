@@ -45,21 +45,21 @@ if TYPE_CHECKING:
 #
 # Packing: small operands are copied into contiguous memory before the kernel runs. An operand is packed if its stride along the
 # vectorized loop is not 1 and the outer loops read it many times, so that the copy costs little compared with the strided reads.
-# Its axes keep their order in memory, except that short rows that are summed become rows.
+# The copy keeps the order of axes in memory, except that a short summed axis becomes the last one.
 
 MIN_READS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class PackedOperand:
-    """Copy the operand with this number, in NumPy's `order`."""
+    """The operand with this number is copied in NumPy's `order`: "K" keeps that of its axes, "C" is row-major."""
 
     operand: int
     order: Literal["K", "C"]
 
 
 def operands_to_pack(nest: LoopOrder, arrays: Sequence[NumArray], most: int) -> tuple[PackedOperand, ...]:
-    """The operands worth packing; their copies have at most `most` bytes in all, which the plan accounts for."""
+    """The operands worth packing; their copies take at most `most` bytes together, which the plan accounts for."""
     columns = nest.form is not Form.MAP and nest.form is not Form.REDUCE_INNER
     vector = len(nest.sizes) - (2 if columns else 1)
     packs: list[PackedOperand] = []
@@ -90,11 +90,10 @@ def pack(arrays: Sequence[NumArray], packs: Sequence[PackedOperand]) -> list[Num
 
 @dataclass(frozen=True, slots=True)
 class BoundKernel:
-    """A kernel for operands of one layout; the buffers of its launch `pieces` are the operands, then the results.
+    """A kernel specialized to operands of one layout; the buffers of its launch `pieces` are the operands, then the results.
 
-    partials: how many partial results each cell has (1 unless the reduce axis is split).
-    combine: for each result, the address of the kernel that combines them.
-    packs: operands to be packed first."""
+    `partials`: partial results per cell (1 unless the reduce axis is split).  `combine`: by result, the address of the kernel
+    that combines them.  `packs`: the operands to be packed before the launch."""
 
     pieces: TaskLaunch
     shapes: tuple[tuple[int, ...], ...]
@@ -111,14 +110,14 @@ class BoundKernel:
         object.__setattr__(self, "back", None if back == tuple(range(len(back))) else back)
 
     def joining(self, result: int) -> TaskLaunch:
-        """The launch that combines the partial results of a result; its buffers are the partial results and the result."""
+        """The launch that combines the partial results of one result; its buffers are the partial results and the result."""
         cells, dtype = prod(self.shapes[result]), self.dtypes[result]
         words = [self.partials, cells * (1 + (dtype.kind == "c")), 0, cells * dtype.itemsize, 0]
         return TaskLaunch(self.combine[result], [ArgumentBlock(words, [(2, (0, 0)), (4, (1, 0))])], 2, 1, 0)
 
 
 def combine_partials(bound: BoundKernel, number: int, rows: NumArray) -> NumArray:
-    """The result number `number` from its partial results, which may be overwritten."""
+    """Result `number`, combined from its partial results (along the leading axis of `rows`), which may be overwritten."""
     result = np.empty(rows.shape[1:], rows.dtype)
     arrays = rows, result
     bound.joining(number).run([start_of(array) for array in arrays])
@@ -137,19 +136,19 @@ def compile_kernel(
     phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], kinds: Callable[[ValueId], Kind],
     number: Callable[[Size], int], threads: int, otherwise: Run,
 ) -> Run:  # fmt: skip
-    """A function that runs a phase with kernels when they pay; `otherwise` itself if there are none."""
+    """A function that runs a phase with kernels where they pay; `otherwise` itself where no kernel supports the phase."""
     mode = tiering.mode()
     body = legalize(phase, complexes=True) if mode is not tiering.Mode.OFF and is_installed() else None
     if body is None:
         return otherwise
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
-    packable = workspace(phase, number) // 2  # what NumPy would take; partial results are in the other half
+    packable = workspace(phase, number) // 2  # half of the scratch that NumPy would use; the other half is for partial results
     defers = any(map(may_defer, phase.reads))
     return CompiledRun(narrow(body), views, space, operands, scalars, threads, mode, otherwise, packable, defers).run
 
 
 class CompiledRun:
-    """A phase with its kernels, by the layouts of the operands."""
+    """A phase with its kernels, keyed by the layouts of the operands."""
 
     def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Run,
@@ -186,7 +185,7 @@ class CompiledRun:
         return self.finish(bound, results)
 
     def in_boxes(self, operands: Sequence[Any]) -> tuple[Any, ...] | None:
-        """The results from operands of which some are deferred views; None if NumPy has to compute them."""
+        """The results where some operands are deferred views; None if NumPy has to compute them."""
 
         if self.boxed is None:
             self.boxed = BoxwiseRun(self)
@@ -205,7 +204,7 @@ class CompiledRun:
             return cached
         self.runs += 1
         if self.runs == 1 and self.mode is tiering.Mode.AUTO and self.saving < tiering.LOAD_NANOSECONDS:
-            return None  # the compiler is not imported for a single run
+            return None  # a single run does not import the compiler
         cached = self.kept[key] if key in self.kept else self.code_for(arrays, stores)
         if cached is not None and not isinstance(cached, BoundKernel) and self.wanted(cached):
             cached = self.bind(cached, arrays)
@@ -228,14 +227,14 @@ class CompiledRun:
         )
 
     def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> KernelCode | None:
-        """The code for operands with these layouts; None if an array is not what the phase declares."""
+        """The code for operands with these layouts; None if an array has another kind or shape than the phase declares."""
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or not broadcasts(array.shape, self.space):
                 return None
         arrays = pack(arrays, operands_to_pack(self.nest(arrays), arrays, self.packable))
         nest = self.nest(arrays)
         if self.body.has_argument_reduction and tiering.work(self.body, self.points) >= tiering.LONG_NANOSECONDS:
-            return None  # it is one task, in which no interrupt is handled
+            return None  # it would be a single task, during which no interrupt is handled
         if stores is StoreMode.STREAMED and not self.may_stream(nest):
             stores = StoreMode.PLAIN
         from ..lower.rows import KernelCode
@@ -243,7 +242,7 @@ class CompiledRun:
         return KernelCode(with_short_rows(build_kernel(self.body, nest, self.operands, stores), nest, vector_bytes()))
 
     def may_stream(self, nest: LoopOrder) -> bool:
-        """Are the results larger than the caches, with every row aligned?"""
+        """Are the results too large for the caches, with every row aligned?"""
         if self.reduces or self.points * sum(r.kind.bytes for r in self.body.results) < STREAMING_BYTES:
             return False
         return len(nest.sizes) == 1 or all(nest.sizes[-1] * r.kind.bytes % ALIGNMENT == 0 for r in self.body.results)
@@ -296,7 +295,8 @@ class CompiledRun:
     def tasks(
         self, kernel: Kernel, nest: LoopOrder, cuts: TaskSplit, places: Sequence[int]
     ) -> tuple[ArgumentBlock, list[TaskLoop]]:  # fmt: skip
-        """The argument block of all tasks, and the loops that they cut; `places`: the positions of the addresses in the block."""
+        """The argument block of all tasks, and the loops that the tasks cut; `places`: the indices of the addresses in the
+        block."""
         words = [*nest.sizes, *(0 for _ in nest.sizes), *self.scalars]
         strides, partials = [*nest.strides], [0] * len(nest.strides)
         for of_operand in nest.strides:
@@ -315,7 +315,7 @@ class CompiledRun:
     # ---------------------------------------------------------------------------------------- running
 
     def room(self, bound: BoundKernel, overwrite: NumArray | None) -> list[NumArray]:
-        """An array for each result, in loop order."""
+        """Allocates an array for each result, with its axes in loop order."""
         targets: list[NumArray] = []
         for number, result in enumerate(self.body.results):
             dtype = DTYPES[result.kind]
@@ -329,14 +329,15 @@ class CompiledRun:
         return targets
 
     def call(self, bound: BoundKernel, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> None:
-        """Run all tasks.  Raises CheckFailed for the first failure in the order of the tasks."""
+        """Runs all tasks.  Raises CheckFailed for the first failure in the order of the tasks."""
         addresses = [start_of(array) for array in (*arrays, *results)]
         code, word = bound.pieces.outcome(addresses)
         if code:
             self.fail(code - 1, word)
 
     def fail(self, failure_node: int, word: int) -> None:
-        """Raise the error for a kernel's failure, by NumPy's check of the value.  Raises MemoryError if that was the failure."""
+        """Raises the error of a kernel's failure by repeating NumPy's check of the value; MemoryError if the kernel ran out of
+        memory."""
         if failure_node == NO_MEMORY - 1:
             raise MemoryError
         node = self.body.nodes[failure_node]
@@ -362,7 +363,7 @@ class CompiledRun:
 
 
 def layout_of(arrays: Sequence[NumArray]) -> tuple[Any, ...]:
-    """The shapes and strides that a bound kernel is for."""
+    """The shapes and strides of the arrays: the key of a specialized kernel."""
     return tuple([(a.strides, a.shape, a.dtype.num) for a in arrays])
 
 
@@ -380,13 +381,13 @@ def strides_over(array: NumArray, space: tuple[int, ...]) -> tuple[int, ...]:
 # combination tree, so that boxes do not change the result.
 
 POINTS: Final = 1 << 15
-"""Points of a box; twice as many if they are reduced."""
+"""Points of a box; twice as many where they are reduced."""
 MAX_CONCURRENT_BOXES: Final = 8
-"""The most boxes (of items of 8 bytes) that exist at once, which the plan accounts for; a quarter of them for small spaces."""
+"""The most boxes that exist at once (of items of 8 bytes), which the plan accounts for; a quarter as many for small spaces."""
 
 
 class BoxwiseRun:
-    """A phase on deferred operands; its kernels are kept by the shape of the box."""
+    """Runs a phase on deferred operands box by box; caches its kernels by the shape of the box."""
 
     def __init__(self, run: CompiledRun) -> None:
         self.whole, self.kept = run, dict[tuple[int, ...], _BoxRun]()
@@ -394,7 +395,7 @@ class BoxwiseRun:
         self.steps = box_steps(run.space, grains, 2 * POINTS if run.reduces else POINTS)
 
     def run(self, operands: Sequence[NumArray | DeferredView]) -> tuple[Any, ...] | None:
-        """The results; None if kernels cannot work on boxes or do not pay yet."""
+        """The results; None if kernels cannot run on boxes, or do not pay yet."""
         run = self.whole
         if run.is_unsplittable or run.body.coordinates:
             return None
@@ -460,7 +461,7 @@ def _shape(box: Box) -> tuple[int, ...]:
 
 
 def _cut(operands: Sequence[NumArray | DeferredView], box: Box) -> list[NumArray]:
-    """The part of each operand in a box, along the axes on which it varies."""
+    """The part of each operand in a box; axes along which an operand does not vary stay whole."""
     parts: list[NumArray] = []
     for operand in operands:
         if operand.ndim == len(box):

@@ -1,7 +1,7 @@
-"""Reductions of one axis, whole or from partial results, each in its documented order.
+"""Reductions of one axis, at once or from partial results, each in its documented order.
 
-Float and complex sums and products follow `sums_numpy`; every other associative function is exact in any order, so
-partial results of slices are combined as they come.
+Float and complex sums and products follow `reference.reductions`.  Every other associative function is exact in any order, so its
+partial results are combined in the order in which boxes are computed.
 """
 
 from __future__ import annotations
@@ -62,11 +62,12 @@ from .views import DTYPES, WHOLE, Box, NumArray, Numbers, mergeable_axes
 
 
 _NEUTRAL: Final[dict[np.ufunc, complex]] = {np.add: complex(-0.0, -0.0), np.multiply: 1.0}
-"""The neutral value of each ufunc, which does not even change the sign of a zero (of complex products there is none)."""
+"""The neutral value of each ufunc, which also keeps the sign of a zero (complex products have none)."""
 
 
 def block_partials(ufunc: np.ufunc, data: NumArray) -> NumArray:
-    """One partial result a block, with `np.add` or `np.multiply`; keeps the dtype."""
+    """Reduces each block with `np.add` or `np.multiply`: one partial result per block, along the leading axis; keeps the
+    dtype."""
     count, cells = len(data) // BLOCK, data.shape[1:]
     blocks, last = data[: count * BLOCK].reshape(count, BLOCK // LANES, LANES, *cells), data[count * BLOCK :]
     partials = [_halved(ufunc, _lanes(ufunc, blocks).swapaxes(0, 1))] if count else []
@@ -81,7 +82,7 @@ def block_partials(ufunc: np.ufunc, data: NumArray) -> NumArray:
 
 
 def _lanes(ufunc: np.ufunc, blocks: NumArray) -> NumArray:
-    """The lanes of blocks of full rows: each goes down the rows in order."""
+    """The lanes of blocks of full rows: lane j accumulates column j of its block row by row."""
     if blocks.dtype.kind == "c" and ufunc is np.multiply:
         lanes: NumArray = blocks[:, 0].copy()
         for row in range(1, blocks.shape[1]):
@@ -92,20 +93,21 @@ def _lanes(ufunc: np.ufunc, blocks: NumArray) -> NumArray:
 
 
 def _halved(ufunc: np.ufunc, lanes: NumArray) -> NumArray:
-    """Lanes along the leading axis, joined by halving; absent lanes give nothing."""
+    """Combines lanes along the leading axis by halving (lane j with lane j + half); missing lanes leave their partner
+    unchanged."""
     count = len(lanes)
     if count == 1:
         return np.array(lanes[0])
     half = 1 << (count - 1).bit_length() - 1
     joined: NumArray = lanes[:half].copy("K")
-    ufunc(joined[: count - half], lanes[half:], out=joined[: count - half])  # the others pass through
+    ufunc(joined[: count - half], lanes[half:], out=joined[: count - half])  # unpaired lanes stay unchanged
     while half := half // 2:
         ufunc(joined[:half], joined[half : 2 * half], out=joined[:half])
     return np.array(joined[0])
 
 
 def combine_tree(apply: Callable[..., Any], partials: NumArray) -> Any:
-    """Neighbours are paired level by level; a last odd one passes through; the axis goes."""
+    """Combines neighbouring partial results level by level (an odd last one is passed up) until the leading axis is gone."""
     level = partials
     while len(level) > 1:
         even = len(level) // 2 * 2
@@ -122,7 +124,7 @@ def combine_tree(apply: Callable[..., Any], partials: NumArray) -> Any:
 # in either sense and equals NaN, a complex number is two columns.
 
 def order_columns(items: NumArray, *, descending: bool = False) -> list[NumArray]:
-    """The key arrays (of the shape of `items`) of items of any kind: two of complex items, else one."""
+    """The key arrays of items, of their shape: two for complex items, else one."""
     if items.dtype.kind != "c":
         return [sort_keys(np, items, np.isnan(items) if items.dtype.kind == "f" else None, descending=descending)]
     missing = np.isnan(items)
@@ -130,7 +132,7 @@ def order_columns(items: NumArray, *, descending: bool = False) -> list[NumArray
 
 
 def sort_keys(xp: Any, items: Any, missing: Any, *, descending: bool) -> Any:
-    """Integers in the order of items, which are `missing` where they are NaN; `xp`: NumPy, or CuPy."""
+    """Integers in the order of `items`; NaN items get the key `missing`.  `xp`: NumPy or CuPy."""
     if items.dtype.kind == "b":
         items = items.view(np.uint8)
     if missing is None:
@@ -152,12 +154,12 @@ def sort_keys(xp: Any, items: Any, missing: Any, *, descending: bool) -> Any:
 #
 # The order of scans (`reference.reductions`) on NumPy arrays, along the leading axis.
 #
-# Runs are scanned in place in the result, then what is before each run is joined to it.
+# Runs are scanned in place in the result, then the total before each run is combined with the run's items.
 
 _RUNS_PER_BLOCK: Final = BLOCK // RUN
 
 def ordered_scan(ufunc: np.ufunc, data: NumArray, result: NumArray) -> None:
-    """Scan with `np.add` or `np.multiply` in the documented order into an array of the same shape and dtype."""
+    """Scans `data` with `np.add` or `np.multiply` in the documented order into `result`, of the same shape and dtype."""
     shape, dtype, nothing = data.shape[1:], data.dtype, _NEUTRAL[ufunc].real
     full_runs, runs = len(data) // RUN, -(-len(data) // RUN)
     blocks, each, rest = -(-runs // _RUNS_PER_BLOCK), min(runs, _RUNS_PER_BLOCK), result[full_runs * RUN :]
@@ -175,7 +177,7 @@ def ordered_scan(ufunc: np.ufunc, data: NumArray, result: NumArray) -> None:
     ufunc(before[:, np.newaxis], inside[:, :-1], ahead[:, 1:])
     ahead[:, 0] = before
     ahead = ahead.reshape(totals.shape)
-    for run in range(1, runs):  # of all at once NumPy would make a copy
+    for run in range(1, runs):  # one run at a time, since NumPy would copy them all
         part = result[run * RUN : (run + 1) * RUN]
         ufunc(ahead[run], part, part)
 
@@ -194,7 +196,7 @@ def is_truth_function(function: str, kind: Kind) -> bool:
 
 
 def _maps(function: str, kind: Kind, items: NumArray) -> tuple[Any, NumArray, NumArray, NumArray]:
-    """The function; of each item as a map: its value at 0, whether it is constant, whether it negates."""
+    """The function, and each item as a map of {0, 1}: its value at 0, whether it is constant, and whether it negates."""
     apply = implementation(function, kind, Kind.BOOL)
     at_zero = np.asarray(apply(items, np.array(0, items.dtype)))
     at_one = np.asarray(apply(items, np.array(1, items.dtype)))
@@ -202,7 +204,7 @@ def _maps(function: str, kind: Kind, items: NumArray) -> tuple[Any, NumArray, Nu
 
 
 def truth_scan(function: str, kind: Kind, items: NumArray) -> NumArray:
-    """Scan the leading axis: item i is the reduction of the first i + 1 items."""
+    """Scans the leading axis of boolean results: item i is the reduction from the right of the first i + 1 items."""
     count = len(items)
     result = items.copy()
     if count < 2:
@@ -225,12 +227,12 @@ def truth_scan(function: str, kind: Kind, items: NumArray) -> NumArray:
 #
 # Scans, and reductions by functions that are not associative, along one axis.
 #
-# Order is that of `reference.reductions`: blocks for float `add` and `mul`, running left to right for the
-# other associative functions, alternating for `sub` and `div`, right to left for each prefix of the rest.  Where NumPy has no
-# loop that keeps the order, it is called once a step.
+# The order is that of `reference.reductions`: blocks for float `add` and `mul`, left to right for other associative functions,
+# alternating functions for `sub` and `div`, and a right fold of each prefix for the rest.  Where NumPy has no loop in that order,
+# it is called once per step.
 
 ALTERNATING: Final = {"sub": "add", "div": "mul"}
-"""Functions whose scan applies this other function at every second item."""
+"""Functions whose scan applies this other function at every second step."""
 
 
 def running_ufunc(function: str, kind: Kind) -> np.ufunc | None:
@@ -253,7 +255,7 @@ def identity(function: str, kind: Kind) -> NumArray:
 
 
 def right_fold(function: str, kind: Kind, items: NumArray) -> NumArray:
-    """Reduce the leading axis (length ≥ 1), right to left."""
+    """Reduces the leading axis (length ≥ 1) from the right."""
     if is_truth_function(function, kind):
         return np.array(truth_scan(function, kind, items)[-1])
     if function == "sub":
@@ -266,7 +268,7 @@ def right_fold(function: str, kind: Kind, items: NumArray) -> NumArray:
 
 
 def _itemwise_right_fold(function: str, kind: Kind, items: NumArray) -> NumArray:
-    """The definition: a call for each item, of NumPy's scalars where there are few cells."""
+    """A right fold by its definition: one call per item, on NumPy scalars where there are few cells."""
     scalar, apply = scalar_function(function, kind), implementation(function, kind, kind)
     if scalar is not None and items[0].size <= _FEW_CELLS:
         totals = []
@@ -283,12 +285,12 @@ def _itemwise_right_fold(function: str, kind: Kind, items: NumArray) -> NumArray
 
 
 _FEW_CELLS: Final = 8
-"""Cells that are folded one after the other: a call of NumPy takes as long as so many scalar operations."""
+"""The most cells that are folded one by one: one NumPy call takes as long as this many scalar operations."""
 
 
 def _alternating_sum(kind: Kind, items: NumArray) -> NumArray:
-    """x₀-(x₁-(x₂-…)).  With every second item negated it is a running sum from the right: the same roundings, as these are
-    symmetric; only the sign of an inner zero or NaN may differ, which shows at most in a NaN, or in a 0 if x₀ is one."""
+    """x₀-(x₁-(x₂-…)).  Negating every second item makes it a running sum from the right.  Rounding is symmetric, so the bits are
+    the same, except for the sign of a NaN, or of a 0 where x₀ is 0."""
     if kind.is_complex:
         total = np.empty(items.shape[1:], items.dtype)
         total.real, total.imag = (_alternating_sum(real_kind(kind), part) for part in (items.real, items.imag))
@@ -302,13 +304,14 @@ def _alternating_sum(kind: Kind, items: NumArray) -> NumArray:
 
 
 _CHAINED: Final = 4096
-"""Items of a chain of steps in Python that are converted at once."""
+"""Items that a loop of Python steps converts to an array at a time."""
 _MULTIPLES: Final = 4096
-"""Items whose least common multiple is computed at once."""
+"""Items whose least common multiple is computed at a time."""
 
 
 def _wraps(items: NumArray) -> bool:
-    """Does a least common multiple of integers exceed their kind?  If not, it is a positive multiple of all that are not 0."""
+    """Does a least common multiple of integers overflow its kind?  One that does not is a positive multiple of all nonzero
+    items."""
     chunks = [items[start : start + _MULTIPLES] for start in range(0, len(items), _MULTIPLES)]
     total = np.ones(items.shape[1:], items.dtype)
     for chunk in chunks:
@@ -317,14 +320,15 @@ def _wraps(items: NumArray) -> bool:
 
 
 def _signed_multiples(items: NumArray, multiples: Callable[..., Any]) -> NumArray:
-    """The least common multiples of integers (reduced or scanned), with the signs of products."""
+    """The least common multiples of integers (of a reduction or a scan) with the signs of the items' products."""
     odd = (np.logical_xor.reduce if multiples == np.lcm.reduce else np.logical_xor.accumulate)(items < 0, 0)
     size = np.abs(multiples(items, 0, items.dtype))
     return np.asarray(np.where(odd, -size, size))
 
 
 def _alternately_negated(items: NumArray) -> NumArray:
-    """Not with `out`: NumPy 2.4.6 negates 32-bit items wrongly where operand (by 4) and result (by 2 or more) are strided."""
+    """The items with every second one negated; does not use `out`, since NumPy 2.4.6 negates 32-bit items wrongly where the
+    operand (by 4) and the result (by 2 or more) are strided."""
     signed: NumArray = items.copy()
     signed[1::2] = -items[1::2]
     return signed
@@ -334,7 +338,7 @@ def _alternately_negated(items: NumArray) -> NumArray:
 
 
 def scan_axis(function: str, kind: Kind, arg: NumArray, axis: int) -> NumArray:
-    """Scan an axis."""
+    """Scans `arg` along `axis`; the result has the same shape."""
     if not arg.size:
         return arg.copy()
     ufunc, items = running_ufunc(function, kind), np.moveaxis(arg, axis, 0)
@@ -349,7 +353,7 @@ def scan_axis(function: str, kind: Kind, arg: NumArray, axis: int) -> NumArray:
 
 
 def scan_leading(function: str, kind: Kind, items: NumArray) -> NumArray:
-    """Scan the leading axis, which is not empty."""
+    """Scans the leading axis, which must not be empty."""
     if is_truth_function(function, kind):
         return truth_scan(function, kind, items)
     if function == "sub":
@@ -372,13 +376,13 @@ def scan_leading(function: str, kind: Kind, items: NumArray) -> NumArray:
             result[i] = steps[i % 2](result[i - 1], items[i])
         return result
     apply = implementation(function, kind, kind)
-    for i in range(len(items) - 2, -1, -1):  # every prefix that reaches beyond item i takes one step
+    for i in range(len(items) - 2, -1, -1):  # item i applies to every prefix that extends beyond it
         result[i + 1 :] = apply(np.broadcast_to(items[i], result[i + 1 :].shape), result[i + 1 :])
     return result
 
 
 def _running(line: NumArray, steps: Sequence[Any]) -> Iterator[Any]:
-    """The items of a scan of one line by two functions in turn, of NumPy's scalars."""
+    """Yields the items of a scan of one line by two alternating functions on NumPy scalars."""
     total = line[0]
     yield total
     for number, item in enumerate(line[1:], 1):
@@ -388,14 +392,14 @@ def _running(line: NumArray, steps: Sequence[Any]) -> Iterator[Any]:
 
 # ---------------------------------------------------------------------------------------------------- results of boxes
 #
-# What a phase gives for boxes of its space, gathered into its results: items that are stored, or partial results of a reduction.
-# `begin` makes the state of a run; `part` is where the (partial) results of a box belong in it.
+# Collects what a phase computes on the boxes of its space into its results: stored items, or partial results of a reduction.
+# `begin` makes the state of a run; `part` is the part of the result that a box fills.
 
 _ALL: Final = slice(None)
 
 
 def within(box: Box, shape: Numbers) -> Box:
-    """A box of an array of this shape, which is 1 where it does not vary."""
+    """The part of a box in an array of this shape, which has length 1 along axes on which it does not vary."""
     return tuple([_ALL if size == 1 else part for size, part in zip(shape, box, strict=True)])
 
 
@@ -411,7 +415,8 @@ def broadcast_copy(value: Any, shape: Numbers) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class StoredItems:
-    """A result that is the items of the body's slot `node`, or one of them a row; `is_direct`: may a ufunc write them there?"""
+    """A result that stores the body's slot `node`, all items of it or one per row; `is_direct`: may a ufunc write them in
+    place?"""
 
     node: int
     dtype: np.dtype[Any]
@@ -419,7 +424,7 @@ class StoredItems:
     is_direct: bool = False
 
     def begin(self, extents: Numbers, over: NumArray | None = None, *, is_shared: bool = False) -> StoredResult:
-        """`over`: an operand that may be written over, of which other results may be made as well if it `is_shared`."""
+        """The state of a run.  `over`: an operand that may be overwritten; `is_shared`: do other results depend on it too?"""
         shape = extents[:-1] if self.is_row else extents
         fits = over is not None and over.dtype == self.dtype and over.shape == shape and over.flags.c_contiguous
         target: NumArray = over if fits and over is not None else pooled_empty(shape, self.dtype)
@@ -429,7 +434,7 @@ class StoredItems:
 
 @dataclass(slots=True, eq=False)
 class StoredResult:
-    """`items`: the `target` with every axis of the space."""
+    """The state of a stored result.  `items`: a view of `target` with all axes of the space."""
 
     target: NumArray
     items: NumArray
@@ -460,7 +465,8 @@ class NumpyReduction:
         return is_ordered(self.function, self.kind)
 
     def partials(self, value: Any) -> Any:
-        """The partial results of items: one per block of the summation order if the order matters, else one."""
+        """The partial results of items along a leading axis: one per block of the summation order for ordered functions, else
+        one."""
         if self.ordered:
             return block_partials(UFUNC_FUNCTIONS[self.function], value)
         return np.asarray(reduce_first(self.function, self.kind, value))[np.newaxis]
@@ -477,11 +483,12 @@ class NumpyReduction:
         return np.asarray(reduce_first(self.function, self.kind, items))
 
     def grain(self, length: int) -> int:
-        """A reduce axis of this length may be cut at multiples of this many items."""
+        """The reduce axis, of this length, may be cut at multiples of this number."""
         return min(length, BLOCK) if self.function in REDUCTIONS or self.function in ARGUMENT_REDUCTIONS else length
 
     def begin(self, extents: Numbers, over: NumArray | None = None, *, is_shared: bool = False, interval: int = 0) -> Any:
-        """The state of a run; `interval`: the reduced items of each partial result, if not a block or all of them."""
+        """The state of a run.  `interval`: the number of items per partial result; by default a block, or all items for unordered
+        functions."""
         if self.function in ARGUMENT_REDUCTIONS:
             return BestItems(self, pooled_empty(extents[:-1], DTYPES[self.kind]))
         interval = interval or (BLOCK if self.ordered else extents[-1])
@@ -491,7 +498,7 @@ class NumpyReduction:
 
 @dataclass(slots=True, eq=False)
 class PartialResults:
-    """The partial results of a reduction, along the leading axis one for each `interval` of the reduced axis."""
+    """The partial results of a reduction along the leading axis, one per `interval` items of the reduced axis."""
 
     reduction: NumpyReduction
     partials: NumArray
@@ -499,12 +506,12 @@ class PartialResults:
     is_direct: ClassVar = False
 
     def part(self, box: Box) -> NumArray:
-        """Where the result of a box belongs that lies in one interval."""
+        """The partial result that a box fills, which lies within one interval."""
         part: NumArray = self.partials[(box[-1].start // self.interval, *box[:-1], ...)]
         return part
 
     def put(self, box: Box, value: Any) -> None:
-        """Reduce the items of a box."""
+        """Reduces the items of a box and combines them with what its interval holds."""
         reduction, first = self.reduction, box[-1].start // self.interval
         part = reduction.partials(_leading(value, box))
         target = self.partials[(slice(first, first + len(part)), *box[:-1])]
@@ -520,7 +527,7 @@ class PartialResults:
 
 
 def _leading(value: Any, box: Box | None = None) -> Any:
-    """The items, of a box if there is one, with the last axis first."""
+    """The items, broadcast to a box if one is given, with the last axis moved to the front."""
     if box is not None:
         value = broadcast_view(value, tuple([part.stop - part.start for part in box]))
     return value.transpose(value.ndim - 1, *range(value.ndim - 1))
@@ -534,7 +541,8 @@ class BestItems:
     positions: NumArray
     items: NumArray | None = None
     extreme: NumArray | None = None
-    """The least or greatest items, NaN where there is one: what `min` or `max` gives, except that a zero has a sign."""
+    """The least or greatest items, with NaN where a line has one: the result of `min` or `max`, except that a zero keeps its
+    sign."""
     is_direct: ClassVar = False
 
     def put(self, box: Box, value: Any) -> None:
@@ -543,7 +551,7 @@ class BestItems:
         local = np.asarray(_POSITION_OF[function](value, 0))
         extreme = best = _items_at(value, local)
         missing = best != best
-        if missing.any():  # NumPy finds NaN first, which comes last
+        if missing.any():  # NumPy picks NaN first, but Rho orders it last
             (keys,) = order_columns(value, descending=function == "argmax")
             local = np.argmin(keys, 0)
             best = _items_at(value, local)
@@ -566,7 +574,7 @@ class BestItems:
 
 @dataclass(slots=True, eq=False)
 class _Extremes:
-    """The `min` or `max` that an argument reduction of the same items finds as well."""
+    """The state of a `min` or `max` whose items an argument reduction of the same operand computes anyway."""
 
     argument: BestItems
     is_direct: ClassVar = False
@@ -581,7 +589,7 @@ class _Extremes:
 
 
 def joint_reductions(reductions: Sequence[NumpyReduction]) -> dict[int, int]:
-    """By the number of a `min` or `max`, that of an argument reduction of the same items, which finds it as well."""
+    """By index of a `min` or `max`, the index of the argument reduction of the same items, which computes it too."""
     numbers = {(r.node, r.function): number for number, r in enumerate(reductions)}
     return {numbers[r.node, name]: number for number, r in enumerate(reductions)
             if (r.node, name := r.function.removeprefix("arg")) in numbers and name != r.function}  # fmt: skip
@@ -591,16 +599,16 @@ _POSITION_OF: Final = {"argmin": np.argmin, "argmax": np.argmax}
 
 
 def _items_at(value: NumArray, positions: NumArray) -> NumArray:
-    """The item of each line down the leading axis at its position."""
+    """The item at the given position of each line along the leading axis."""
     return value[positions] if value.ndim == 1 else np.take_along_axis(value, positions[np.newaxis], 0)[0]
 
 
 ROW_REDUCTION_PREFIX: Final = "along_"
-"""What the functions that reduce rows begin with (`graph.fusion_groups`)."""
+"""The prefix of the names of functions that reduce rows (`graph.fusion_groups`)."""
 
 
 def reduce_last(function: str, kind: Kind, length: int) -> Callable[..., Any]:
-    """The reduction of the last axis, of this length, as a function whose result has length 1 there."""
+    """The reduction of a last axis of this length, as a function whose result keeps the axis with length 1."""
     reduction = NumpyReduction(0, function, kind)
 
     def reduce(value: Any) -> Any:
@@ -614,16 +622,16 @@ def reduce_last(function: str, kind: Kind, length: int) -> Callable[..., Any]:
 def reduce_first(function: str, kind: Kind, value: Any) -> Any:
     """Reduce the leading axis, of length ≥ 1, with a function that is exact in any order, or from the right."""
     ufunc = running_ufunc(function, kind)
-    if ufunc is None or (function == "gcd" and len(value) == 1):  # an item alone is itself, whatever its sign
+    if ufunc is None or (function == "gcd" and len(value) == 1):  # gcd of a single item is the item, with its sign
         return right_fold(function, kind, value)
     if function in SELECTIVE:
         total = ufunc.reduce(value, 0)
-        return total + total.dtype.type(0) if kind.is_float else total  # a zero has no sign
+        return total + total.dtype.type(0) if kind.is_float else total  # a zero result is +0.0
     return ufunc.reduce(value, 0, DTYPES[kind])
 
 
 def identity_array(function: str | None, kind: Kind, shape: tuple[int, ...]) -> NumArray:
-    """What an empty reduction gives, everywhere; without a function an array that has no elements."""
+    """The result of an empty reduction in every cell; without a function, an array without elements."""
     if function is None or 0 in shape:
         return np.empty(shape, DTYPES[kind])
     return np.full(shape, identity(function, kind))
@@ -631,18 +639,18 @@ def identity_array(function: str | None, kind: Kind, shape: tuple[int, ...]) -> 
 
 # ---------------------------------------------------------------------------------------------- reductions of reshaped operands
 #
-# Reductions of a ravel that are exact in any order (`+/,a∘.=b` of integers), over the axes of what was ravelled: reads are
-# strides there, so that nothing is copied and kernels run as over any array.
+# Reductions of a ravel that are exact in any order (`+/,a∘.=b` of integers) run over the axes of the array that was ravelled:
+# strides express their reads there, so nothing is copied and kernels apply as for any array.
 #
-# The longest axis is reduced first, and what that leaves is small.  Sums of floats have the order of the ravel: they go box by
-# box.
+# The longest axis is reduced first, which leaves a small array.  Float sums must keep the order of the ravel and go box by box.
 
 
 
 def over_ravelled_axes(
     phase: Structured, space: Numbers, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
 ) -> Structured | None:
-    """The phase over the axes of a ravel, the longest reduced, the others parallel; None: it has none, or its order counts."""
+    """The phase over the axes of the ravelled array, of which the longest is reduced and the others are parallel.  None if no
+    read is of a ravel, or the order of items matters."""
     if prod(space) <= WHOLE or any(isinstance(n, AxisNode) and n.axis == len(space) - 1 for n in phase.body):
         return None
     if any(isinstance(node, ApplyNode) and node.span is not None for node in phase.body):
@@ -670,7 +678,7 @@ def over_ravelled_axes(
 def combine_ravelled(
     phase: Structured, rank: int, kinds: Callable[[ValueId], Kind], partial_results: Sequence[Any]
 ) -> tuple[Any, ...]:
-    """The results of the phase, of `rank` axes, from what its unravelled form gives."""
+    """The results of the phase, of `rank` axes, from the partial results of its form over ravelled axes."""
     values: list[Any] = []
     for result, value in zip(phase.results, partial_results, strict=True):
         items: NumArray = np.asarray(value)
@@ -680,7 +688,7 @@ def combine_ravelled(
 
 
 def _is_apart(read: Read) -> bool:
-    """Is it a read of a ravel that no strides may say?"""
+    """Does the read ravel an array that strides cannot ravel without a copy?"""
     stages = read.projection.stages
     return any(
         isinstance(stage, Reshaped) and any(isinstance(later, Affine) for later in stages[number + 1 :])
@@ -689,7 +697,7 @@ def _is_apart(read: Read) -> bool:
 
 
 def _factors(read: Read, space: Numbers, number: Callable[[Size], int]) -> Numbers | None:
-    """The sizes whose product the reduced axis is, where a read takes it apart."""
+    """The extents of the ravelled array, whose product is the reduced axis; None if the read is of another form."""
     stages = read.projection.stages
     if not _is_apart(read) or not isinstance(first := stages[0], Reshaped):
         return None
@@ -705,7 +713,7 @@ def _factors(read: Read, space: Numbers, number: Callable[[Size], int]) -> Numbe
 def _moved(
     read: Read, space: Numbers, sizes: Numbers, factors: Numbers, order: Sequence[int], number: Callable[[Size], int]
 ) -> Read:
-    """A read at the same item."""
+    """The read of the same item, in terms of the axes of the ravelled array."""
     around = len(space) - 1
     axis_of = {factor: around + position for position, factor in enumerate(order)}
     before = [axis_index(axis) for axis in range(around)]
@@ -724,7 +732,7 @@ def _moved(
 
 
 def _in_numbers(stage: Stage, number: Callable[[Size], int]) -> Stage:
-    """With the sizes that a run has."""
+    """The stage with its sizes as numbers."""
 
     def known(sizes: Sequence[Size]) -> tuple[Size, ...]:
         return sizes_of([number(size) for size in sizes])

@@ -1,8 +1,7 @@
-"""The vocabulary of scalar functions on NumPy arrays: one callable `f(*operands)` a function and kind.
+"""Scalar functions on NumPy arrays: for each function and kind one callable `f(*operands)`.
 
-Contract of every callable: operands broadcast and have the compute kind's dtype, and are left as they are; the
-result may be one of them.  Ufuncs also take `out`.
-Floating-point flags are off for the whole run (`executor`), so nothing here warns.
+Contract of every callable: operands broadcast, have the dtype of the compute kind, and are not changed; the result may be one of
+them.  Ufuncs also take `out`.  `executor` turns floating-point warnings off for the whole run, so no function here does.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ from .views import DTYPES, NumArray, start_of
 
 # ---------------------------------------------------------------------------------------------------- scalar machine on arrays
 #
-# The meanings of `backend.scalar` on NumPy arrays, step by step: the same bits as compiled code.
+# The definitions of `backend.scalar`, evaluated step by step on NumPy arrays: the same bits as compiled code.
 #
-# What is an instruction or few runs here wherever a phase is NumPy's.  Series run here for the first few items of a process only:
-# importing llvmlite and compiling take a tenth of a second, in which these compute some thousand items.  Fused multiply-adds are
-# the C library's, item by item, which rounds once on every processor.
+# Functions of one or a few instructions run here wherever NumPy runs a phase.  Series run here only for the first few items of a
+# process, because importing llvmlite and compiling take a tenth of a second, in which some thousand items can be computed here.
+# Fused multiply-adds call the C library's `fma` item by item, which rounds once on every processor.
 
 class WordArray:
     """An array of 32- or 64-bit words, with the operations that scalar definitions use."""
@@ -76,7 +75,7 @@ class WordArray:
 
 
 class NumpyMachine:
-    """`backend.scalar.function_table.Machine` on arrays of one kind, and on scalars of NumPy."""
+    """`backend.scalar.function_table.Machine` on arrays of one kind, and on NumPy scalars."""
 
     def __init__(self, kind: Kind, fused: Callable[[float, float, float], float] | None = None) -> None:
         self.dtype, self.fused = DTYPES[kind], fused
@@ -141,7 +140,7 @@ class NumpyMachine:
         return word.signed.astype(self.dtype)
 
     def lookup(self, table: str, index: WordArray, start: int) -> Any:
-        return np.take(_entries(table), (index - start).signed, mode="clip")  # items that are not chosen may be outside
+        return np.take(_entries(table), (index - start).signed, mode="clip")  # items that are not selected may be out of range
 
     def lookup16(self, entries: tuple[float, ...], index: WordArray) -> Any:
         return np.take(np.array(entries, self.dtype), (index & 15).signed)
@@ -165,7 +164,7 @@ def _entries(table: str) -> Any:
 
 @cache
 def series_machine(kind: Kind) -> NumpyMachine | None:
-    """Of series; None where there is no C library to ask."""
+    """The machine that evaluates series of a kind; None where the C library has no `fma` to call."""
     name, type = ("fma", ctypes.c_double) if kind is Kind.F64 else ("fmaf", ctypes.c_float)
     try:
         fused = getattr(ctypes.CDLL(None), name)
@@ -197,7 +196,7 @@ UFUNC_FUNCTIONS: Final[dict[str, np.ufunc]] = {function: getattr(np, ufunc) for 
 
 
 def real_function(function: str, kind: Kind, parameter: int = 0) -> Implementation:
-    """`function` of operands that are no complex numbers."""
+    """`function` of real operands."""
     if function in TRANSCENDENTAL:
 
         return defined_function(function, kind, parameter, _plain(function, kind, parameter))
@@ -205,7 +204,7 @@ def real_function(function: str, kind: Kind, parameter: int = 0) -> Implementati
 
 
 def _plain(function: str, kind: Kind, parameter: int) -> Implementation:
-    """The function by ufuncs of NumPy."""
+    """The function by NumPy ufuncs, else by its definition, else as a special function."""
     if function == "circular" and parameter in _CIRCULAR:
         return _CIRCULAR[parameter]
     if function == "gcd" and kind.is_integer:
@@ -223,7 +222,7 @@ def _plain(function: str, kind: Kind, parameter: int) -> Implementation:
 
 
 def _by_meaning(function: str, kind: Kind, parameter: int = 0) -> Implementation:
-    """An instruction or few, of which NumPy has no function of its own."""
+    """The function by its definition, of one or a few instructions, where NumPy has no such function."""
     meaning, steps = definition(function, parameter, kind), NumpyMachine(kind)
     assert meaning is not None, "what is plain has a meaning"
     return lambda *args: np.asarray(meaning.compute(*args, steps))
@@ -233,7 +232,7 @@ def _by_meaning(function: str, kind: Kind, parameter: int = 0) -> Implementation
 
 
 def _log(x: Any, y: Any) -> Any:
-    """Base 2 and 10 by their own functions."""
+    """Logarithm of y to base x; bases 2 and 10 use their own functions."""
     result = np.log(y) / np.log(x)
     for base, logarithm in ((2, np.log2), (10, np.log10)):
         if np.any(x == base):
@@ -242,14 +241,14 @@ def _log(x: Any, y: Any) -> Any:
 
 
 def _root(x: Any, y: Any) -> Any:
-    """In binary64, rounded once: the degree's reciprocal needs the digits."""
+    """The x-th root of y in binary64, rounded once to y's kind, since the reciprocal of the degree needs the extra digits."""
     if x.dtype == np.float32:
         return _root(x.astype(np.float64), y.astype(np.float64)).astype(np.float32)
     return np.where(x == 2, np.sqrt(y), np.power(y, np.true_divide(1.0, x)))
 
 
 def _integer_lcm(x: Any, y: Any) -> Any:
-    """x×(y÷gcd): keeps the product's sign; 0 where either is 0."""
+    """x×(y÷gcd), which keeps the product's sign; 0 where either operand is 0."""
     divisor = np.gcd(x, y)
     return np.multiply(x, np.floor_divide(y, np.where(divisor == 0, np.array(1, divisor.dtype), divisor)))
 
@@ -273,7 +272,7 @@ _CIRCULAR: Final[dict[int, Implementation]] = {
     1: np.sin, 2: np.cos, 3: np.tan, 5: np.sinh, 6: np.cosh, 7: np.tanh, -1: np.arcsin, -2: np.arccos, -3: np.arctan,
     -5: np.arcsinh, -6: np.arccosh, -7: np.arctanh,
 }  # fmt: skip
-"""Those that are one of NumPy's."""
+"""The circular functions that are NumPy ufuncs, by number."""
 
 
 # ---------------------------------------------------------------------------------------------------- scalars
@@ -294,20 +293,22 @@ def implementation(function: str, kind: Kind, result: Kind, parameter: int = 0) 
 
 # ------------------------------------------------------------------------------------------------ compiled elementary functions
 #
-# The functions that kernels define, on NumPy arrays: by the compiled definition itself, so that every tier has the same bits.
+# Functions that kernels define run on NumPy arrays by the same compiled definition, so that every tier gives the same bits.
 #
-# Where llvmlite is not installed, or does not work, there is no other tier to agree with, and NumPy's own functions are used.  A
-# kernel of one function on items side by side is compiled when the function is first called (or read from disk, like any kernel),
-# but the first few items of a process are computed one by one.
+# Where llvmlite is not installed, or does not work, there is no other tier to agree with, and NumPy's own functions are used.  An
+# element-wise kernel of the function is compiled (or read from disk, like any kernel) when the function is first called; the
+# first few items of a process are computed one by one.
 
 _ITEM_NANOSECONDS: Final = 8.0
 """Estimated nanoseconds per item."""
 _FIRST, _PATIENCE = 64, 1024
-"""Items of a call, and of all calls, that are computed one by one before llvmlite is imported: less than that takes."""
+"""Items of one call, and of all calls of the process, that are computed one by one before llvmlite is imported, which takes
+longer."""
 
 
 def defined_function(function: str, kind: Kind, parameter: int, otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """`f(*operands)` of a function; `otherwise` where kernels do not define it, or there are none."""
+    """`f(*operands)` of a function by its compiled definition; `otherwise` where kernels do not define it or cannot be
+    compiled."""
     meaning = definition(function, parameter, kind)
     if meaning is None or matches_numpy(function, parameter) or not compiler.is_installed():
         return otherwise
@@ -328,7 +329,7 @@ _left = [_PATIENCE]
 
 
 def _first(meaning: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
-    """The values of a few items, computed without compiling; None if there have been too many items by now."""
+    """The values of a few items, computed without compiling; None once the process has computed too many items this way."""
     operands = np.broadcast_arrays(*(np.asarray(arg, DTYPES[kind]) for arg in args))
     size = operands[0].size
     if size > _FIRST or size > _left[0]:
@@ -339,7 +340,7 @@ def _first(meaning: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
 
 @cache
 def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> int | None:
-    """The address of the kernel of a function; None if it is not available."""
+    """The address of the function's compiled kernel; None if it is not available."""
     from ..lower.rows import KernelCode
 
     operand = KernelOperand(kind, VectorStride.UNIT, (True,))
@@ -366,11 +367,13 @@ def _applied(address: int, kind: Kind, operands: tuple[Any, ...]) -> Any:
 #
 # Special functions on NumPy arrays: the gamma family, the error function, and divisors of floats.
 #
-# Factorials of whole numbers, which are the common ones, go through a table.  The rest have the steps of the definitions, which
-# are also those of the reference, on whole arrays, with the C library's functions item by item; rare items by the definitions.
+# Factorials of whole numbers, the common case, are looked up in a table.  The other functions follow the steps of their
+# definitions (as the reference does) on arrays, with functions of the C library item by item; rare items use the definitions
+# themselves.
 
 def itemwise(function: Callable[..., Any], *args: Any) -> Any:
-    """`function` of Python values, applied to each item of the broadcast operands; the first operand's dtype."""
+    """A callable that applies `function` to each item of the broadcast operands as Python values; the result has the first
+    operand's dtype."""
     dtype = args[0].dtype
     if len(args) == 1:
         flat = args[0].reshape(-1).tolist()
@@ -381,7 +384,7 @@ def itemwise(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def _each(function: Callable[[float], float], items: NumArray) -> NumArray:
-    """A function of the C library of each item of a vector."""
+    """Applies a C library function to each item of a vector."""
     return np.fromiter(map(function, memoryview(items.data)), np.float64, len(items))
 
 
@@ -401,7 +404,7 @@ def _factorial(x: Any) -> Any:
 
 
 def _gamma_of_more(x: NumArray) -> NumArray:
-    """`definitions.factorial` of numbers that are not in the table."""
+    """`definitions.factorial` of numbers that the table does not contain."""
     result = np.where(x > 170.7, math.inf, math.nan)
     is_inside = (x <= 170.7) & ((x > -1) | ((x > -150) & (x != np.floor(x))))
     inside = x[is_inside]
@@ -409,7 +412,7 @@ def _gamma_of_more(x: NumArray) -> NumArray:
     lost = inside - (shifted - 1)
     try:
         values = _each(math.gamma, shifted)
-    except (ValueError, OverflowError):  # beside a pole
+    except (ValueError, OverflowError):  # next to a pole
         return np.asarray(itemwise(definitions.factorial, x))
     slope = values[lost != 0]
     values[lost != 0] = slope * (1 + lost[lost != 0] * _digamma(shifted[lost != 0]))
@@ -464,7 +467,7 @@ def _lgamma(x: Any) -> Any:
 
 
 def _float_gcd(x: Any, y: Any) -> Any:
-    """`definitions.float_gcd`: Euclid's steps, of those items that are not finished."""
+    """`definitions.float_gcd`: Euclid's algorithm, with each step applied to the items that are not finished."""
     shape, dtype = np.broadcast_shapes(x.shape, y.shape), x.dtype
     x, y = (np.array(np.broadcast_to(np.abs(part), shape), np.float64).reshape(-1) for part in (x, y))
     is_finite = np.isfinite(x) & np.isfinite(y)
@@ -499,7 +502,7 @@ SPECIAL: Final[dict[str, Callable[..., Any]]] = {
 
 
 def scalar_function(function: str, kind: Kind) -> Implementation | None:
-    """`function` of two of NumPy's scalars, with the bits of `implementation`; None if a call takes about as long."""
+    """`function` of two NumPy scalars, with the bits of `implementation`; None where a call on arrays takes about as long."""
     if function == "div":
         return operator.truediv if kind.is_float else lambda x, y: x / y if y else divide(x, y)
     if kind.is_float and function in ("mul", "sub"):
@@ -512,7 +515,7 @@ def scalar_function(function: str, kind: Kind) -> Implementation | None:
 
 # ---------------------------------------------------------------------------------------------------- complex functions
 #
-# Complex meanings of the scalar functions on NumPy arrays, principal values as `cmath` has them.
+# Complex definitions of the scalar functions on NumPy arrays, with the principal values of `cmath`.
 #
 # Products and magnitudes are spelled out as `lower.body` does, to the same bits: NumPy's own products fuse a
 # multiplication with an addition on some processors and some layouts, and its magnitudes are the C library's.
@@ -538,7 +541,7 @@ def _combine(real: Any, imaginary: Any, like: Any) -> Any:
 
 
 def multiply(x: Any, y: Any) -> Any:
-    """By four multiplications, each rounded."""
+    """Product of complex arrays by four real multiplications, each rounded."""
     a, b, c, d = x.real, x.imag, y.real, y.imag
     result = np.empty(np.broadcast_shapes(x.shape, y.shape), x.dtype)
     result.real = a * c
@@ -571,7 +574,7 @@ def _scaled_magnitude(a: NumArray, b: NumArray) -> Any:
 
 
 def divide(x: Any, y: Any) -> Any:
-    """NumPy divides by Smith's method; by exactly 0 each part is divided by 0."""
+    """Quotient of complex arrays by Smith's method, as NumPy; division by exactly 0 divides each part by 0."""
     quotient = np.true_divide(x, y)
     zero = np.equal(y, 0)
     if zero.any():
@@ -588,7 +591,7 @@ def _sign(z: Any) -> Any:
 
 
 def floor(z: Any) -> Any:
-    """McDonnell's complex floor; a part that is not finite stays as it is."""
+    """McDonnell's complex floor; non-finite parts stay unchanged."""
     real, imaginary = np.floor(z.real), np.floor(z.imag)
     f, g = z.real - real, z.imag - imaginary
     finite = np.isfinite(z.real) & np.isfinite(z.imag)
@@ -646,7 +649,7 @@ def _pi_times(z: Any) -> Any:
 
 
 class _NumpyComplexFormulas(ComplexFormulas[Any]):
-    """The formulas of kernels on NumPy's arrays."""
+    """The complex formulas of kernels, on NumPy arrays."""
 
     def number(self, value: float, kind: Kind) -> Any:
         return np.array(value, DTYPES[kind])
@@ -663,7 +666,7 @@ def _exponential(z: Any) -> Any:
 
 
 _IN_DOUBLE: Final = frozenset({_power, _complex_log, _complex_root, _residue})
-"""c64 rounds once: the intermediate logarithm would lose digits."""
+"""Functions that compute c64 in c128 and round once, since their intermediate logarithm would lose digits."""
 
 COMPLEX: Final[dict[str, ComplexImplementation]] = {
     "div": _dyadic(divide), "sign": _monadic(_sign), "floor": _monadic(floor), "ceil": _monadic(_ceiling), "pow": _dyadic(_power),
@@ -682,7 +685,7 @@ def _minus_four(z: Any) -> Any:
 
 
 def _root_of_square(constant: int, factor: int, z: Any) -> Any:
-    """√constant+factor×z²; where z² might overflow the constant is nothing beside it."""
+    """√(constant+factor×z²); where z² might overflow, the constant is negligible."""
     z = np.asarray(z, np.complex128)
     size = np.maximum(np.abs(z.real), np.abs(z.imag))
     is_large = (size > 2.0**500) & (size < np.inf)
@@ -709,7 +712,7 @@ _COMPLEX_CIRCULAR: Final[dict[int, Callable[[Any], Any]]] = {
 
 
 _REAL: Final = frozenset({9, 10, 11, 12})
-"""Those that are real."""
+"""The circular functions with real results, by number."""
 
 
 def complex_circular(parameter: int) -> ComplexImplementation:
@@ -726,7 +729,7 @@ _I64_LIMIT: Final = float(1 << 63)
 
 
 def conversion(kind: Kind, target: Kind, *, checked: bool) -> Any:
-    """`f(x)` from `kind` to `target`."""
+    """`f(x)` that converts `kind` to `target`; with `checked` it raises E703 where a value would change."""
     dtype = DTYPES[target]
 
     def convert(x: Any) -> Any:
@@ -755,7 +758,7 @@ def conversion(kind: Kind, target: Kind, *, checked: bool) -> Any:
 
 
 def require_i64(rounded: Any, what: str) -> None:
-    """Fail unless every rounded float is an i64."""
+    """Raises CheckFailed unless every rounded float is in the range of i64."""
     if rounded.size == 0:
         return
     low, high = rounded.min(), rounded.max()
@@ -765,7 +768,7 @@ def require_i64(rounded: Any, what: str) -> None:
 
 
 def _require_whole(x: Any, target: Kind) -> Any:
-    """The real values, which are whole numbers."""
+    """The real values; raises CheckFailed unless they are whole numbers."""
     match x.dtype.kind:
         case "c":
             bad = (x.imag != 0) | ~np.isfinite(x.real) | (x.real != np.floor(x.real))
@@ -809,7 +812,7 @@ def _first_unsuitable(x: Any, bad: Any) -> Any:
 #
 # Philox4x32-10 on arrays: the bits of `reference.scalars` (layout: its Note [Key and counter layout]).
 #
-# Works in pieces that stay in cache; a piece needs only its own block numbers, so any shard can be filled alone.
+# Works in pieces that stay in cache; a piece depends only on its block numbers, so any shard can be filled by itself.
 
 MULTIPLIERS: Final = (0xD2511F53, 0xCD9E8D57)
 WEYL_0: Final = 0x9E3779B9
@@ -834,7 +837,7 @@ def fill_uniform(out: np.ndarray[Any, Any], key: int, stream: int, start: int = 
 
 
 def fill_pairs(xp: Any, pairs: Any, first: int, key: int, stream: int) -> None:
-    """The two elements of each block from `first` on; `xp`: NumPy, or CuPy."""
+    """Writes the two elements of each block from `first` on into `pairs`; `xp`: NumPy or CuPy."""
     blocks, mask, word = xp.arange(first, first + len(pairs), dtype=np.uint64), np.uint64(MASK), np.uint64(32)
     c0, c1 = blocks & mask, blocks >> word
     c2, c3 = xp.full_like(blocks, stream & MASK), xp.full_like(blocks, (stream >> 32) & MASK)

@@ -31,8 +31,7 @@ from ..vm.runtime import Launcher, Native, native
 
 # ---------------------------------------------------------------------------------------------------- argument blocks
 #
-# The words with which native code launches kernels (`launch.c`, Note [Launches]).
-# Argument blocks contain no addresses: a launch refers to buffers by number, so that the same words serve every run.
+# The words by which native code launches kernels (`launch.c`, Note [Launches]).
 
 BufferRef: TypeAlias = tuple[int | None, int]
 """The number of a buffer and an offset in bytes; if the number is None the offset is an address."""
@@ -49,7 +48,7 @@ POOL_THREADS_WORD: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ArgumentBlock:
-    """The arguments of a task as 64-bit words, and which words are addresses in which buffers."""
+    """The arguments of a task as 64-bit words, and for each word that is an address, its buffer and offset."""
 
     words: Sequence[int]
     addresses: Sequence[tuple[int, BufferRef]]
@@ -59,8 +58,8 @@ class ArgumentBlock:
 class TaskLoop:
     """A loop over `size` items that tasks cut into ranges with these `starts`.
 
-    `length`, `first`: the words of a range's length and first item in a block.  `moves`: words that are addresses, and how many
-    bytes further they are for each item and for each range."""
+    `length`, `first`: the block's words that hold a range's length and first item.  `moves`: (word, bytes per item, bytes per
+    range) for each address that depends on the range."""
 
     size: int
     starts: Sequence[int]
@@ -84,7 +83,7 @@ class TaskLoop:
 
 
 def blocks_of(block: ArgumentBlock, loops: Sequence[TaskLoop]) -> Iterator[ArgumentBlock]:
-    """The argument block of each task, made from that of all; the last loop varies fastest."""
+    """Yields the argument block of each task, derived from the block of all; the last loop varies fastest."""
     for ranges in itertools.product(*[range(len(loop.starts)) for loop in loops]):
         words, ahead = [*block.words], dict[int, int]()
         for loop, number in zip(loops, ranges, strict=True):
@@ -101,7 +100,7 @@ def words_of(
 ) -> list[int]:  # fmt: skip
     """The words of a launch of the kernel at `address`: a task for each block, or for each range of all `loops`."""
     tasks = prod([len(loop.starts) for loop in loops]) if loops else len(blocks)
-    if loops and tasks == 1:  # no block is made for a single task
+    if loops and tasks == 1:  # a single task needs no loops
         blocks, loops = [*blocks_of(blocks[0], loops)], ()
     width = len(blocks[0].words)
     words: list[int] = []
@@ -134,12 +133,13 @@ def rebase(blocks: Sequence[ArgumentBlock], bases: Sequence[BufferRef]) -> list[
 _CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _SERVER: Final = ctypes.CFUNCTYPE(ctypes.c_int64)
 _ALONE: Final = 8
-"""Boxes that a thread does alone before it asks for pool threads again."""
+"""Boxes that a thread runs alone before it asks for pool threads again."""
 Box = TypeVar("Box")
 
 
 def address_if_worthwhile(code: MachineCode, lost: float) -> int | None:
-    """The address of code without which this run loses `lost` nanoseconds; None while compiling or launching it does not pay."""
+    """The address of `code`, without which this run loses `lost` nanoseconds; None while compiling or launching it does not
+    pay."""
     return address_of(code) if may_launch(lost) and tiering.is_wanted(code, lost) else None
 
 
@@ -149,7 +149,8 @@ def may_launch(lost: float) -> bool:
 
 
 class TaskLaunch:
-    """A launch of a kernel on buffers, whose addresses a run gives: a task for each block, or for each range of all `loops`."""
+    """A launch of a kernel on buffers whose addresses each run supplies: one task per block, or one per combination of the ranges
+    of `loops`."""
 
     __slots__ = ("_bases", "_launch", "_start", "_words", "address", "blocks", "loops", "nanoseconds", "threads")
 
@@ -174,17 +175,18 @@ class TaskLaunch:
         return prod([len(loop.starts) for loop in self.loops]) if self.loops else len(self.blocks)
 
     def words(self, bases: Sequence[BufferRef] | None = None) -> list[int]:
-        """The words of the launch; `bases`: what stands for its buffers."""
+        """The words of the launch; `bases`: the buffers that replace its numbered ones."""
         blocks = self.blocks if bases is None else rebase(self.blocks, bases)
         return words_of(self.address, blocks, self.threads - 1, self.nanoseconds, self.loops)
 
     def run(self, addresses: Sequence[int]) -> int:
-        """The failure code of the first task that fails, else 0.  When this returns no thread uses the arrays any more."""
+        """Runs the launch; returns the failure code of the first task that fails, else 0.  No thread uses the arrays after it
+        returns."""
         return self.outcome(addresses)[0]
 
     def outcome(self, addresses: Sequence[int]) -> tuple[int, int]:
-        """The failure code as in `run`, and the last word of that task's block.  Raises MemoryError, and what an interrupt
-        raises."""
+        """The failure code as in `run`, and the last word of the failed task's block.  Raises MemoryError, or the exception of an
+        interrupt."""
         if self._launch is None:
             code, word = self._without_runtime(addresses)
         else:
@@ -197,7 +199,7 @@ class TaskLaunch:
         return code, word
 
     def _without_runtime(self, addresses: Sequence[int]) -> tuple[int, int]:
-        """One task after another, on a host that the native runtime does not know."""
+        """Runs the tasks one after the other, on a host without the native runtime."""
         for block in blocks_of(self.blocks[0], self.loops) if self.loops else self.blocks:
             words = (ctypes.c_int64 * len(block.words))(*block.words)
             for at, (number, ahead) in block.addresses:
@@ -208,7 +210,7 @@ class TaskLaunch:
         return 0, 0
 
     def on(self, words: Any) -> int:
-        """Run one task with these words, which contain all addresses."""
+        """Runs one task with these words, in which all addresses are filled in."""
         code: int = _CALL(self.address)(ctypes.addressof(words))
         return code
 
@@ -222,7 +224,7 @@ def run_tasks(address: int, calls: Sequence[Sequence[int]], threads: int, nanose
 
 
 def parallel_for(boxes: Iterable[Box], make_worker: Callable[[], Callable[[Box], object]], threads: int) -> None:
-    """Call a worker on every box until one fails; each thread makes a worker of its own.
+    """Calls a worker on every box until one fails; each thread makes its own worker.
 
     If several boxes fail the exception of the first is raised.  See Note [Boxes]."""
     pool = native() if threads > 1 and tiering.mode() is not tiering.Mode.OFF else None
@@ -240,14 +242,14 @@ def parallel_for(boxes: Iterable[Box], make_worker: Callable[[], Callable[[Box],
         try:
             raise failures[min(failures)]
         finally:
-            failures.clear()  # their frames have it
+            failures.clear()  # their frames refer to it
 
 
 def _launch(pool: Native, servers: Sequence[Generator[int, None, None]]) -> None:
     for server in servers:
         next(server)
     entry = _SERVER(map(next, servers).__next__)
-    address = ctypes.c_void_p.from_buffer(entry).value or 0  # a cast would be held by a cycle, and hold the arrays
+    address = ctypes.c_void_p.from_buffer(entry).value or 0  # ctypes.cast would create a cycle that keeps the arrays alive
     words = np.array(words_of(address, [ArgumentBlock((), ())] * len(servers), len(servers) - 1, LONG_NANOSECONDS), np.int64)
     if pool.launch(words.ctypes.data, 0, 0):
         raise MemoryError
@@ -256,8 +258,8 @@ def _launch(pool: Native, servers: Sequence[Generator[int, None, None]]) -> None
 class _WorkQueue(Generic[Box]):
     """A queue of numbered boxes for several threads.
 
-    `alone`: how many boxes were taken while only one thread was there.  Another launch may then have the pool for the moment, so
-    the pool is asked again after some boxes."""
+    `alone`: boxes taken in a row by a single thread.  Another launch may have been using the pool, so the pool is asked again
+    after `_ALONE` of them."""
 
     def __init__(self, boxes: Iterable[Box]) -> None:
         self._boxes, self._lock = enumerate(boxes), threading.Lock()
@@ -277,7 +279,7 @@ class _WorkQueue(Generic[Box]):
 
 def _work_loop(supply: _WorkQueue[Box], make_worker: Callable[[], Callable[[Box], object]], failures: dict[int, BaseException]
            ) -> Generator[int, None, None]:  # fmt: skip
-    """Suspends once, then works on boxes until there are none."""
+    """A generator that suspends once, then runs a worker on boxes until there are none."""
     number, worker = -1, None
     try:
         yield 0
@@ -307,7 +309,7 @@ _VECTOR: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class TaskSplit:
-    """For each loop, of these `sizes`, where its ranges start.  `reduced`: is the last loop a reduction that is cut?"""
+    """For each loop, of these `sizes`, the starts of its ranges.  `reduced`: is the last loop a reduction that is cut?"""
 
     sizes: tuple[int, ...]
     starts: tuple[Sequence[int], ...]
@@ -339,12 +341,12 @@ class TaskSplit:
         return max(stop - start for start, stop in zip(starts, [*starts[1:], self.sizes[loop]], strict=True))
 
     def longest(self, work: float) -> float:
-        """The work of the largest task, if all tasks together have `work`."""
+        """The work of the largest task, given the `work` of all tasks together."""
         return work * prod(self.most(loop) / size for loop, size in enumerate(self.sizes))
 
     def loops(self, moves: Sequence[Sequence[tuple[int, int, int]]]) -> list[TaskLoop]:
-        """The loops that are cut, in blocks that begin with the lengths of all loops and then their first items; `moves`: those
-        of each loop."""
+        """The cut loops, for argument blocks that begin with the lengths of all loops and then their first items; `moves`: by
+        loop."""
         count = len(self.sizes)
         return [
             TaskLoop(size, starts, loop, count + loop, tuple(moved))
@@ -408,7 +410,7 @@ def _split_for_threads(nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
 
 
 def _split_for_interrupts(cuts: TaskSplit, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
-    """Cut further loops, and cut more finely, outermost first and the reduce axis last, until tasks are short."""
+    """Cuts further loops, and cuts more finely (outermost loops first, the reduce axis last), until tasks are short."""
     parallel = work.parallel(nest)
     for loop in range(parallel):
         pieces = cuts.longest(work.nanoseconds) / tiering.HEARD_NANOSECONDS
@@ -441,13 +443,14 @@ def _reduction_grain(nest: LoopOrder, work: WorkEstimate, wanted: int) -> int | 
 
 
 def _column_starts(size: int, step: int) -> list[int]:
-    """The starts of ranges of about `step` of `size` adjacent cells; the last range, too, is at least a vector long."""
+    """The starts of ranges of about `step` of `size` adjacent cells; the last range is at least a vector long too."""
     return [start for start in range(0, size, step) if not start or size - start >= _VECTOR]
 
 
 # ---------------------------------------------------------------------------------------------------- time tiling
 #
-# Runs a region tiled in time (`transform.time_tiling`): chooses the tiles, their order and their threads.
+# Runs a region tiled in time (`transform.time_tiling`): chooses the tiles, their order and their threads (Frigo and Strumpen's
+# trapezoids).
 #
 # Several iterations form a time tile, which is two launches: bands of rows that shrink by `halo` on both sides with each stage,
 # then the gaps between them.  A band's state stays in a core's cache for the whole time tile, so memory is read once for several
@@ -459,10 +462,10 @@ _UNKNOWN_CACHE: Final = 1 << 19
 _MAX_TILE_ITERATIONS: Final = 16
 """The most iterations of a time tile."""
 _BANDS: Final = 8
-"""Bands per thread if bands are independent; several even out the load."""
+"""Bands per thread where bands are independent; having several evens out the load."""
 _BAND_NANOSECONDS: Final = 4_000.0
 _BAND_BYTES: Final = 2048
-"""The least time of such a band, and the least bytes that it touches."""
+"""The least work and the least bytes of such a band."""
 _MIN_TILE_ITERATIONS: Final = 3
 """The least iterations of a time tile whose bands stay in cache; fewer gain less than the tiling costs."""
 UNBOUNDED_ROWS: Final = 1 << 40
@@ -481,9 +484,10 @@ def cache_bytes() -> int:
 
 @dataclass(frozen=True, slots=True)
 class TiledRows:
-    """The rows of a tiled loop: `count` rows; an iteration touches `bytes` of a row and takes `nanoseconds` for it on one thread.
+    """The rows of a tiled loop: `count` rows; one iteration touches `bytes` per row and takes `nanoseconds` per row on one
+    thread.
 
-    A band shrinks by `halo` rows on each side with every stage.
+    A band shrinks by `halo` rows on each side with every one of the `stages` of an iteration.
     """
 
     count: int
@@ -496,14 +500,14 @@ class TiledRows:
 
 @dataclass(frozen=True, slots=True)
 class TimeTiles:
-    """A time tiling: `bands` of about equal heights, each of which runs `turns` iterations at a time."""
+    """A time tiling: `bands` bands of about equal height, each of which runs `iterations` iterations per time tile."""
 
     bands: int
     iterations: int
 
 
 def time_tiles_of(rows: TiledRows, iterations: int, threads: int) -> TimeTiles | None:
-    """Returns the time tiles; None if one thread that runs iteration after iteration is as fast."""
+    """Returns the time tiles; None if running iteration after iteration on one thread is as fast."""
     if not rows.halo:
         return _independent(rows, iterations, threads)
     is_shared = threads > 1 and rows.nanoseconds * rows.count * min(
@@ -514,7 +518,7 @@ def time_tiles_of(rows: TiledRows, iterations: int, threads: int) -> TimeTiles |
     room = cache_bytes() * 3 // 4
     height = min(room // max(1, rows.bytes), -(-rows.count // team))
     most = min(iterations, _MAX_TILE_ITERATIONS, height // slope)
-    if most < _MIN_TILE_ITERATIONS or rows.bytes * rows.count <= room:  # one band a thread, wherever it is stored
+    if most < _MIN_TILE_ITERATIONS or rows.bytes * rows.count <= room:  # one band per thread, cached or not
         height = -(-rows.count // team)
         most = max(1, min(iterations, _MAX_TILE_ITERATIONS, height // (2 * slope)))
     bands = -(-rows.count // height)
@@ -525,7 +529,7 @@ def time_tiles_of(rows: TiledRows, iterations: int, threads: int) -> TimeTiles |
 
 
 def _independent(rows: TiledRows, iterations: int, threads: int) -> TimeTiles:
-    """Returns independent bands: several a thread, that stay in cache and end before an interrupt waits long."""
+    """Returns independent bands: several per thread, which stay in cache and are short enough for interrupts."""
     each = rows.nanoseconds * rows.count
     work = each * iterations
     team = threads if work >= tiering.SHARED_NANOSECONDS else 1
@@ -539,7 +543,7 @@ def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Tiled
               threads: int) -> None:  # fmt: skip
     """Run the iterations from `first` up to `last` in time tiles.
 
-    `block_of`: the argument block of a tile by its number in the launch; `at`: the offset of the bounds of its rows there.
+    `block_of`: the argument block of a tile by its index in the launch; `at`: the index in the block of the tile's row bounds.
     """
     inner, outer = rows.halo, -rows.halo
     bands, ends = bands_of(rows, cut)
@@ -555,7 +559,7 @@ def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: Tiled
 
 
 def bands_of(rows: TiledRows, cut: TimeTiles) -> tuple[list[tuple[int, int, int, int]], list[int]]:
-    """Returns (start, stop, their steps per stage) of each band, and the row at which each band ends."""
+    """Returns each band as (start, stop, change of start per stage, change of stop per stage), and the bounds between bands."""
     ends = [rows.count * band // cut.bands for band in range(cut.bands + 1)]
     bands = [(start, stop, rows.halo, -rows.halo) for start, stop in itertools.pairwise(ends)]
     if not rows.wraps:
@@ -566,7 +570,7 @@ def bands_of(rows: TiledRows, cut: TimeTiles) -> tuple[list[tuple[int, int, int,
 
 def _tiles(address: int, block_of: Callable[[int], Sequence[int]], at: int, tiles: Sequence[tuple[int, int, int, int]],
            threads: int, nanoseconds: float) -> TaskLaunch:  # fmt: skip
-    """Returns the launch of independent tiles; its two buffer addresses stand for the bounds of the iterations."""
+    """Returns the launch of independent tiles; its two buffer addresses are the bounds of the iterations."""
     blocks: list[ArgumentBlock] = []
     for number, tile in enumerate(tiles):
         words = block_of(number)

@@ -76,11 +76,11 @@ if TYPE_CHECKING:
 #
 # The scalar body of a structured phase as a list of instructions over slots.
 #
-# Nodes that do not depend on every axis of the space are *hoisted*: computed once, whole, before the boxes.  The others are
-# computed box by box, and are let go when nothing needs them any more.
+# Nodes that do not depend on every axis of the space are *hoisted*: computed once for the full space, before the boxes.  The
+# others are computed box by box, and their arrays are dropped after the last use.
 
 def _with_span(function: Implementation, span: Span) -> Implementation:
-    """`function`, whose failed checks get the span `span`."""
+    """`function`, with `span` as the location of its failed checks."""
 
     def run(*args: Any) -> Any:
         try:
@@ -94,7 +94,7 @@ def _with_span(function: Implementation, span: Span) -> Implementation:
 
 @dataclass(frozen=True, slots=True)
 class NumpyCall:
-    """Store `function` of the slots `args` into `slot`; the slots `dead` are freed afterwards."""
+    """Stores `function` of the slots `args` in `slot`; then frees the slots `dead`."""
 
     function: Implementation
     args: tuple[int, ...]
@@ -104,9 +104,8 @@ class NumpyCall:
 
 @dataclass(frozen=True, slots=True)
 class NumpyBody:
-    """`constants`: slots known now; `reads`: (slot, read index); `axes`: (slot, axis); then instructions in order.
-
-    `varying[slot]` tells on which axes a slot's value varies."""
+    """`constants`: (slot, value); `reads`: (slot, read index); `axes`: (slot, axis); then the hoisted calls and those of each
+    box, in order.  `varying[slot]`: the axes on which a slot's value varies."""
 
     constants: tuple[tuple[int, Any], ...]
     reads: tuple[tuple[int, int], ...]
@@ -129,7 +128,7 @@ def compile_body(
     nodes: Sequence[Node], results: Sequence[int], read_varying: Sequence[tuple[bool, ...]], space: Sequence[int],
     number: Callable[[Size], int], *, by_rows: bool = False,
 ) -> NumpyBody:  # fmt: skip
-    """Instructions for the nodes that the results need; `by_rows`: for a row chain, where nothing is hoisted."""
+    """Instructions for the nodes that the results need; `by_rows`: for a chain along rows, in which nothing is hoisted."""
     needed = _needed(nodes, results)
     constants: list[tuple[int, Any]] = []
     reads: list[tuple[int, int]] = []
@@ -194,21 +193,21 @@ def _needed(nodes: Sequence[Node], results: Sequence[int]) -> set[int]:
 
 # ---------------------------------------------------------------------------------------------------- interpreter
 #
-# A structured phase, or a chain along rows, on NumPy: its body on all points where they are few, else box by box.
+# Runs a structured phase, or a chain along rows, on NumPy: its body on all points if they are few, else box by box.
 #
-# A box has so few points that what is computed on it stays in cache, and within what the plan counts.  A reduced axis is cut at
-# multiples of a block of the order of sums, so that boxes do not show.
+# The values computed on a box fit in the cache and in the scratch that the plan counts.  A reduced axis is cut at multiples of a
+# block of the order of sums, so results do not depend on boxes.
 #
-# Operands that are `deferred` are copied box by box, and at once where nodes that are computed once need them.
+# Deferred operands are copied box by box, or at once where hoisted nodes need them.
 
 BOX_BYTES: Final = LARGE_SPACE_POINTS
-"""Bytes of a box of an operand, twice as many of complex numbers."""
+"""The bytes of an operand in a box, at most; complex operands may take twice as many."""
 
 
 class NumpyRun:
-    """Runs a phase or a chain along rows, one box of its space after the other; results gather what each box gives.
+    """Runs a phase or a chain along rows box by box; results collect the values of each box.
 
-    `widest`: the bytes of its largest items; `by_rows`: may rows not be cut, because some functions reduce them?"""
+    `widest`: the bytes of its largest items; `by_rows`: must rows stay whole, because some functions reduce them?"""
 
     def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers,
                  results: Sequence[StoredItems | NumpyReduction], widest: int = 16, *,
@@ -233,7 +232,7 @@ class NumpyRun:
         """Is nothing computed beside the results, so that boxes need no memory?"""
 
     def operands(self, values: Mapping[ValueId, Any]) -> list[Any]:
-        """Every slot that boxes read, over the whole space."""
+        """The operands and hoisted values that boxes read, by slot, over the full space."""
         body, rank = self.body, len(self.space)
         slots: list[Any] = [None] * len(body.varying)
         for slot, value in body.constants:
@@ -253,7 +252,7 @@ class NumpyRun:
         return slots
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-        """The results; none shares memory with another, or with an operand but the one that is written over."""
+        """The results.  None of them shares memory with another result, or with an operand except the overwritten one."""
         slots = self.operands(values)
         is_one = self.is_one and not any(isinstance(value, DeferredView) for value in slots)
         if is_one and self.reductions and not self.joint:
@@ -275,11 +274,11 @@ class NumpyRun:
             for result, state in reversed(gathered):
                 if not state.is_direct:
                     state.put(box, sliced[result.node])
-            del sliced  # before the next box is copied
+            del sliced  # before copies of the next box are made
         return tuple([broadcast_copy(value, self.space[: value.ndim]) for value in (state.result() for state in states)])
 
     def boxes(self, slots: Sequence[Any]) -> Iterator[Box]:
-        """The boxes in order, whose cells are reduced side by side; interrupts are handled between them."""
+        """Yields the boxes in order; cells of one box are reduced side by side, and interrupts are handled between boxes."""
         streams = self.streams and not any(isinstance(value, DeferredView) for value in slots)
         first = -1 if self.reductions else 0
         extents, grains = ((*sizes[first:], *sizes[:first]) if first else sizes for sizes in (self.extents, self.grains))
@@ -287,7 +286,7 @@ class NumpyRun:
             yield (*box[1:], box[0]) if first else box
 
     def cut(self, slots: Sequence[Any], box: Box) -> list[Any]:
-        """The slots of a box."""
+        """The slots restricted to a box."""
         rank = len(box)
         parts = [a[within(box, a.shape)] if a is not None and a.ndim == rank else a for a in slots]
         for slot, axis in self.body.axes:
@@ -302,15 +301,15 @@ def _coordinates(rank: int, axis: int, part: slice) -> NumArray:
 
 # ---------------------------------------------------------------------------------------------------- structured phases
 
-"""From the values of a memory, and an array to write the first result over, to the results."""
+"""A function from the values in memory, and an array that the first result may overwrite, to the results."""
 
 
 def compile_structured(
     phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int
 ) -> Run:
-    """The kernel of a phase for known sizes; kept with the phase as long as these are the same in every run.
+    """The run function of a phase for known sizes, cached with the phase if the sizes are the same in every run.
 
-    What is kept asks nothing of the run it was made in, whose values would be held with it."""
+    The cached function must not refer to the run that made it, since it would keep that run's values alive."""
     if any(size.constant is None for size in traverse.sizes(phase)):
         return _compiled(phase, kinds, number, threads)
 
@@ -358,7 +357,7 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
 def _stored(
     phase: Structured, body: NumpyBody, kinds: Callable[[ValueId], Kind], is_row: Sequence[bool] = ()
 ) -> list[StoredItems]:
-    """The results of a phase without a reduce axis; `is_row`: which of a chain have one item a row."""
+    """The results of a phase without a reduce axis; `is_row`: which results of a chain have one item per row."""
     computed, nodes = {step.slot for step in body.inner if isinstance(step.function, np.ufunc)}, [r.node for r in phase.results]
     return [
         StoredItems(r.node, DTYPES[kinds(r.value)], on_row, r.node in computed and nodes.index(r.node) == number and not on_row)
@@ -367,13 +366,13 @@ def _stored(
 
 
 def _over_axes(phase: Structured, rank: int, run: Run, kinds: Callable[[ValueId], Kind]) -> Run:
-    """A reduction of a ravel by `run` over the axes of what was ravelled."""
+    """Runs a reduction of a ravel by `run`, which reduces over the axes of the ravelled array."""
     known = {result.value: kinds(result.value) for result in phase.results}
     return lambda values, overwrite: combine_ravelled(phase, rank, known.__getitem__, run(values, None))
 
 
 def _empty(phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueId], Kind]) -> Run:
-    """No points: empty results, or identities where only the reduce axis is empty."""
+    """The run function of a phase without points: empty results, or identities where only the reduce axis is empty."""
 
     def run(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         return tuple(identity_array(r.reduction, kinds(r.value), parallel) for r in phase.results)
@@ -403,7 +402,7 @@ class ViewsRun:
 
 
 def _constant_results(phase: Structured, space: tuple[int, ...]) -> Run:
-    """One item each, replicated by stride 0."""
+    """The run function of constant results: one item each, replicated by stride 0."""
     nodes = [phase.body[result.node] for result in phase.results]
     filled = tuple(np.broadcast_to(constant(n.kind, n.value), space) for n in nodes if isinstance(n, ConstantNode))
     return lambda values, overwrite: filled
@@ -411,16 +410,16 @@ def _constant_results(phase: Structured, space: tuple[int, ...]) -> Run:
 
 # ---------------------------------------------------------------------------------------------------- fused rows
 #
-# Chains along rows on arrays: through one kernel, or on NumPy some rows at a time; both give the bits of the members one by one.
+# Chains along rows run through one kernel, or on NumPy a few rows at a time; both give the bits of the members one by one.
 #
-# On NumPy what is made of some rows is let go before the next.  So a chain never needs an array of what only it reads, whatever
-# tier runs it, and the plan counts none.
+# On NumPy the intermediate values of some rows are dropped before the next rows.  So no tier stores a value that only the chain
+# reads, and the plan counts no memory for it.
 
 def compile_rows(
     members: Sequence[Structured], wanted: Sequence[ValueId], kinds: Callable[[ValueId], Kind], number: Callable[[Size], int],
     threads: int,
 ) -> Run:  # fmt: skip
-    """The run of a chain that makes the wanted values; kept with its members where their sizes are numbers."""
+    """The run function of a chain that computes the `wanted` values; cached with its members where their sizes are numbers."""
 
 
     def make() -> Run:
@@ -449,8 +448,8 @@ def _compiled_rows(chain: JoinedGroup, kinds: Callable[[ValueId], Kind], number:
 
 
 class CompiledRowsRun(CompiledRun):
-    """Runs a row chain with a kernel.  `is_row`: which results have one item per row.  Short rows are computed in parallel
-    lanes."""
+    """Runs a row chain with a kernel.  `is_row`: which results have one item per row.  Several short rows are computed side by
+    side in vector lanes."""
 
     def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Run,
@@ -468,7 +467,7 @@ class CompiledRowsRun(CompiledRun):
         return contiguous(nest.sizes[:-1], bytes) if self.is_row[result] else contiguous(nest.sizes, bytes)[:-1]
 
     def nest(self, arrays: Sequence[NumArray]) -> LoopOrder:
-        """Loops in the program's order; axes that step evenly through every operand are one."""
+        """Loops in the program's order; axes along which all operands step evenly become one loop."""
         strides = [strides_over(array, self.space) for array in arrays]
         return row_nest(self.space, strides, Form.REDUCE_OUTER if self.is_side else Form.MAP)
 
@@ -485,7 +484,7 @@ class CompiledRowsRun(CompiledRun):
         return KernelCode(replace(kernel, is_row=self.is_row, longest=1 << (self.space[-1] - 1).bit_length()))
 
     def stores(self, overwrites: bool) -> StoreMode:
-        """Results past the caches are larger than these, and each row of them is aligned."""
+        """Results larger than the caches bypass them if each row is aligned."""
         kinds = [r.kind for r, on_row in zip(self.body.results, self.is_row, strict=True) if not on_row]
         large = self.points * sum(kind.bytes for kind in kinds) >= STREAMING_BYTES
         aligned = all(self.space[-1] * kind.bytes % ALIGNMENT == 0 for kind in kinds)
@@ -498,5 +497,5 @@ class CompiledRowsRun(CompiledRun):
         return SplitReduction.UNSPLITTABLE
 
     def cuts(self, nest: LoopOrder, work: WorkEstimate) -> TaskSplit:
-        """Rows that are not side by side are cut anywhere."""
+        """How rows are split into tasks: rows that do not share vectors may be cut anywhere."""
         return task_split_of(nest if self.is_side else replace(nest, form=Form.REDUCE_INNER), work)

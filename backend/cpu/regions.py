@@ -1,4 +1,5 @@
-"""Loops, folds, scans and maps as machine code: a region is lowered once, compiled when it pays, and run in ranges."""
+"""Loops, folds, scans and maps as machine code: a region is lowered once, compiled when that pays, and run in ranges of
+iterations."""
 
 from __future__ import annotations
 
@@ -62,20 +63,20 @@ from .views import DTYPES, NumArray, has_unit_stride, in_parts, is_packed, model
 
 # ---------------------------------------------------------------------------------------------------- execution of a region
 #
-# A run of a region: its memory, its ranges of iterations, and the error of a failure record.
+# One run of a region: its memory, its ranges of iterations, and the error that a failure record stands for.
 #
 # Python handles interrupts between ranges, whose lengths are adapted so that each takes `tiering.HEARD_NANOSECONDS`.  Cells of
-# maps are independent, so threads share their ranges, each with scratch memory of its own.  Iterations are tiled in time if
+# maps are independent, so threads share their ranges, each with its own scratch memory.  Iterations are tiled in time if
 # possible.  The choice of ranges changes no bit.
 
 BackendOf: TypeAlias = Callable[[int], Backend]
-"""Constructor of a back end with a number of threads."""
+"""Makes a back end with a number of threads."""
 _FIRST_OPERATIONS: Final = 200_000
-"""Points of the first range."""
+"""Estimated scalar operations of the first range."""
 _GROWTH: Final = 16
 ROUTINE_SIGNATURE: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _NANOSECONDS: Final = 0.2
-"""Nanoseconds of a scalar function in compiled code at each point."""
+"""Nanoseconds of a scalar function per point in compiled code."""
 
 
 @dataclass(slots=True)
@@ -158,12 +159,12 @@ class RegionExecution:
                     pass
 
     def final(self) -> tuple[Any, ...]:
-        """Returns the last state, in the order of its components."""
+        """Returns the last state, by component."""
         parity = next((int(self.arrays[view.name]) for view, source in self.views if isinstance(source, CurrentBuffer)), 0)
         return tuple(self.buffers[component][parity * (len(self.buffers[component]) - 1)] for component in sorted(self.buffers))
 
     def placed(self, scratch: Mapping[str, NumArray]) -> tuple[Any, dict[str, int]]:
-        """Returns an argument block, and the offset of each view's address in it."""
+        """Returns a new argument block, and by view the index of its address in the block."""
         places: dict[str, int] = {}
         block = (ctypes.c_int64 * self.compiled.words)()
         slot = 2
@@ -183,7 +184,7 @@ class RegionExecution:
             array = scratch[view.name] if array is None else array
             block[slot], places[view.name] = start_of(array), slot
             strides = list(array.strides)
-            if view.name in self.others:  # a view of two buffers, wherever they are
+            if view.name in self.others:  # the state's second buffer, at its distance from the first
                 strides.insert(0, start_of(self.others[view.name]) - block[slot])
             slot += 1
             for stride in strides[: strides_of(view)]:
@@ -207,7 +208,7 @@ class RegionExecution:
     # ---------------------------------------------------------------------------------------- running
 
     def ranges(self, first: int, last: int) -> None:
-        """Run iterations in order, in ranges as long as an interrupt may wait."""
+        """Runs iterations in order, in ranges no longer than an interrupt may wait."""
         block = _ThreadBlock(self, self.threads)
         if self.in_tiles(block, first, last):
             return
@@ -219,7 +220,7 @@ class RegionExecution:
                 return
 
     def in_tiles(self, block: _ThreadBlock, first: int, last: int) -> bool:
-        """Run iterations in time tiles if that is faster; returns whether it did."""
+        """Runs iterations in time tiles if that is faster; returns whether it did."""
         tiles = self.compiled.tiling
         if tiles is None:
             return False
@@ -234,9 +235,9 @@ class RegionExecution:
         return True
 
     def pieces(self, places: Mapping[str, int], trips: int) -> tuple[TaskLaunch, int]:
-        """Returns a launch of independent bands of rows, and how many iterations it does at most.
+        """Returns a launch of independent bands of rows, and the most iterations that it runs.
 
-        Its first two buffer addresses stand for the bounds of the iterations, the others are those of views."""
+        Its first two buffer addresses are the bounds of the iterations, the others those of views."""
         tiles, (words, at) = self.compiled.tiling, self.placed({})
         address = self.compiled.code.address
         given = [(0, (0, 0)), (1, (1, 0)), *((at[name], (slot, 0)) for name, slot in places.items())]
@@ -261,10 +262,11 @@ class RegionExecution:
         return TiledRows(count, touched // each, time / each, tiles.halo, tiles.stages, tiles.wraps)
 
     def cells(self, count: int, points: int = 0) -> None:
-        """Run independent cells, or rows of one cell, on the threads; `points`: of each, if not those of an iteration."""
+        """Runs independent cells, or the rows of one cell, on the threads; `points`: points of each, if other than those of an
+        iteration."""
         most = -(-count // (4 * self.threads))
         pace = RangeSizer(0, count, most, max(1, points or self.iteration.points))
-        shared = {} if self.compiled.tiling is None else self.scratch()  # each thread touches only its rows of it
+        shared = {} if self.compiled.tiling is None else self.scratch()  # a thread touches only its rows
 
         def worker() -> Callable[[tuple[int, int]], None]:
             block = _ThreadBlock(self, 1, shared)
@@ -294,7 +296,7 @@ class RegionExecution:
             raise
 
     def number_of(self, iteration: int) -> int:
-        """Returns the number of an iteration for a message; a reduction visits items from the last to the first."""
+        """Returns the number of an iteration for a message; a reduction visits its items from the last to the first."""
         phase = self.phase
         if not isinstance(phase, Fold) or phase.scan:
             return iteration
@@ -324,7 +326,8 @@ class RegionExecution:
 
 
 class RangeSizer:
-    """Cuts iterations into ranges of at most `most`, each as long as an interrupt may wait; `points` of an iteration at most."""
+    """Divides up to `most` iterations into ranges, each no longer than an interrupt may wait; `points`: of one iteration, at
+    most."""
 
     def __init__(self, first: int, last: int, most: int, points: int) -> None:
         self.first, self.last, self.most = first, last, most
@@ -341,7 +344,7 @@ class RangeSizer:
 
 
 class _ThreadBlock:
-    """One thread's argument block, the memory that it refers to, and the routines that the program calls."""
+    """A thread's argument block, the memory that it refers to, and the routines that the program calls."""
 
     def __init__(self, launch: RegionExecution, threads: int, shared: Mapping[str, NumArray] | None = None) -> None:
         """`shared`: scratch that all threads use, except local views."""
@@ -358,10 +361,10 @@ class _ThreadBlock:
 
 # ---------------------------------------------------------------------------------------------------- element-wise loops
 #
-# Pointwise loops: each item of the state depends on itself only, so all iterations of some rows run before those of others.
+# Element-wise loops: each item of the state depends only on itself, so some rows may run all iterations before others start.
 #
-# One launch does all iterations if that is short.  Otherwise each launch does a range of iterations, so that interrupts are
-# handled; from the second range on the state is read from where the first has written it.  Launches are cached by the layout of
+# One launch runs all iterations if that is short.  Otherwise each launch runs a range of them, so that interrupts are handled in
+# between; from the second range on, the state is read from where the range before wrote it.  Launches are cached by the layout of
 # their operands.
 
 class PointwiseLoop:
@@ -385,7 +388,7 @@ class PointwiseLoop:
 
     def shown(self, compiled: CompiledRegion, state: Sequence[NumArray], role: type[StateView] | type[InitialState]) -> dict[str,
         NumArray]:
-        """Returns the arrays of the state by the name of their view."""
+        """Returns the arrays of the state, by name of their view."""
         views: dict[str, NumArray] = {}
         for view in compiled.program.views:
             source = self.region.sources[view.name]
@@ -396,7 +399,7 @@ class PointwiseLoop:
 
     def launch(self, compiled: CompiledRegion, arrays: Mapping[str, NumArray], types: Types, trips: int, threads: int
                ) -> tuple[TaskLaunch, int]:  # fmt: skip
-        """Returns a launch for operands of this layout, and how many iterations it does at most."""
+        """Returns a launch for operands of this layout, and the most iterations that it runs."""
         views = [view.name for view in compiled.program.views]
         key = (compiled.code.address, threads, trips, layout_of([arrays[name] for name in views]))
         launch = self.launches.get(key)
@@ -415,29 +418,31 @@ def _no_backend(threads: int) -> Any:
 
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
 Key: TypeAlias = tuple[tuple[tuple[bool, bool], ...], tuple[tuple[str, KnownIndices], ...]]
-"""What compiled code depends on: arrays with unit stride, packed arrays, and index vectors that are progressions."""
+"""The properties that compiled code depends on: by operand (unit stride, packed); by view the index vectors that are
+progressions."""
 _LAUNCH_NANOSECONDS: Final = 150.0
 _ROUTINE_NANOSECONDS: Final = 1_200.0
 _SITE_NANOSECONDS: Final = 20_000.0
-"""Overhead in nanoseconds of a phase in a native program: that of a launch, of a NumPy function, or of a call site."""
+"""Overhead in nanoseconds of a phase in a native program: of a launch, of a NumPy function, of a call site."""
 _REGION_NANOSECONDS: Final = 40_000.0
 _CALL_NANOSECONDS: Final = 4_000.0
 _REDUCED_NANOSECONDS: Final = 0.3
-"""Overhead in nanoseconds, beside a kernel, of a region that Python runs, of a routine that it calls, of a reduced point."""
+"""Overhead in nanoseconds of a region that Python runs, of a call of a routine, and per reduced point, in addition to a
+kernel's."""
 _MAP_TASKS: Final = 8
 """Tasks of a map for each thread, if its cells need no scratch memory."""
 _MAP_NANOSECONDS: Final = 1e9
-"""Work from which Python runs a map, so that a launch has a few hundred tasks at most."""
+"""Work in nanoseconds above which Python runs a map, since a launch has a few hundred tasks at most."""
 _MAX_COPY_BYTES: Final = 1 << 20
-"""The most bytes of an operand of which a loop reads a contiguous copy."""
+"""The most bytes of an operand that a loop reads through a contiguous copy."""
 _MAX_PAIR_BYTES: Final = 1 << 16
-"""The most bytes of two buffers of a state from which a native program copies the last one."""
+"""The most bytes of a double-buffered state whose last buffer a native program copies."""
 _MAX_VARIANTS: Final = 4
-"""The most layouts with code specialized to their index vectors; further ones use code that loads index vectors."""
+"""The most layouts whose code is specialized to their index vectors; code of further layouts loads index vectors."""
 
 
 class RegionLaunch:
-    """A region as launches of a native program, while its specialization is made."""
+    """Makes the launches of a region for a native program."""
 
     def __init__(self, run: RegionRun, binding: Specialization, compiled: CompiledRegion, inputs: Mapping[str, NumArray]) -> None:
         assert run.region is not None
@@ -454,7 +459,7 @@ class RegionLaunch:
         self.bases: dict[str, BufferRef] = {name: run.input_base(binding, name, array) for name, array in inputs.items()}
 
     def bind(self) -> None:
-        """Add the launches.  Raises NotSpecializable."""
+        """Adds the launches to the specialization.  Raises NotSpecializable."""
         execution, phase = self.execution, self.phase
         scratch: dict[str, NumArray] = {}
         finals: list[tuple[int, NumArray, BufferRef]] = []
@@ -491,7 +496,7 @@ class RegionLaunch:
             self.copy_latest(array, parity, base, (self.binding.result(value, array.shape, array.dtype), 0))
 
     def copy_latest(self, array: NumArray, parity: BufferRef, pair: BufferRef, result: BufferRef) -> None:
-        """Add a launch that copies to the result that buffer of the pair which the last iteration has written."""
+        """Adds a launch that copies the buffer of the pair which the last iteration wrote to the result."""
         kind = Kind.U8 if array.nbytes % 8 else Kind.I64
         code = LatestState(kind)
         address = address_of(code) if self.binding.wants(code) else 0
@@ -502,7 +507,7 @@ class RegionLaunch:
             self.binding.share(TaskLaunch(address, [ArgumentBlock(words, buffers)], 3, 1, 0), [parity, pair, result])
 
     def initial(self) -> list[tuple[NumArray, BufferRef]]:
-        """Returns each component of the first state, and where it begins."""
+        """Returns each component of the initial state, and its base address."""
         phase, binding = self.phase, self.binding
         if isinstance(phase, Loop):
             arrays = [(value, binding.values[value]) for value in phase.initial]
@@ -515,8 +520,8 @@ class RegionLaunch:
         self, name: str, component: int, first: tuple[NumArray, BufferRef], finals: list[tuple[int, NumArray, BufferRef]], *,
         doubled: bool,
     ) -> None:  # fmt: skip
-        """The buffer of a component is its result, unless the result has all states; of two buffers, which are one behind the
-        other, the latest is copied there."""
+        """Places a component of the state in its result, unless the result stacks all states.  With `doubled` the state has two
+        adjacent buffers, of which the latest is copied to the result."""
         execution, value = self.execution, traverse.results(self.phase)[component]
         shape, dtype = first[0].shape, DTYPES[self.types.kind(value)]
         is_stacked = any(isinstance(source, ScopeOutput) for _, source in execution.views)
@@ -532,7 +537,7 @@ class RegionLaunch:
             finals.append((component, pair[0], base))
 
     def is_private(self, view: View) -> bool:
-        """Returns whether each task has scratch memory of its own for a view; rows of one cell are written to the same."""
+        """Returns whether each task has its own scratch memory for a view; tasks of rows of one cell share it."""
         return view.local or self.execution.compiled.tiling is None
 
     def task_starts(self) -> Sequence[int]:
@@ -546,7 +551,7 @@ class RegionLaunch:
             pieces = tiering.pieces(_MAP_TASKS * threads, self.duration)
             return tiering.starts(count, -(-count // pieces), threads, self.duration)
         if self.duration >= threads * tiering.LONG_NANOSECONDS:
-            raise NotSpecializable  # as many tasks as interrupts ask for would need more memory than is planned
+            raise NotSpecializable  # that many short tasks would need more scratch than is planned
         return range(0, count, -(-count // threads))
 
     def launch(self, scratch: Mapping[str, NumArray]) -> None:
@@ -571,10 +576,11 @@ def _aligned(size: int) -> int:
 
 
 class RegionCode:
-    """The code of a region for operands of one layout, which is optimised when its text or its program is first needed.
+    """The code of a region for operands of one layout; optimised when its text or its program is first needed.
 
     `lowered`: the region's program with the strides of its operands; `counted`: its index vectors that are progressions;
-    `packed`: its views that are packed arrays; `has_rows`: may threads share its rows?"""
+    `packed`: its views that are packed arrays; `has_rows`: may threads share its rows?
+    """
 
     def __init__(self, lowered: LoopProgram, counted: Mapping[str, KnownIndices], packed: frozenset[str], *, has_rows: bool
                  ) -> None:  # fmt: skip
@@ -609,7 +615,7 @@ class RegionRun:
     region: Region | None = None
     reason: str = ""
     lost: float = 0.0
-    """Nanoseconds that runs have lost without a region."""
+    """Nanoseconds that runs have lost by not running a compiled region."""
     asked: bool = False
     compiled: dict[Key, CompiledRegion | None] = field(default_factory=dict)
     codes: dict[Key, RegionCode] = field(default_factory=dict)
@@ -617,13 +623,13 @@ class RegionRun:
     estimated: IterationEstimate | None = None
     sees_itself: bool | None = None
     strided: RegionRun | None = None
-    """The region for operands without unit stride, if this one requires unit stride."""
+    """The region for operands without unit stride, where this one requires unit stride."""
     may_be_flat: bool = True
     pointwise: PointwiseLoop | None = None
     single: tuple[str, ...] = ()
-    """The views that hold single indices."""
+    """The views that contain single indices."""
     constant_values: frozenset[ValueId] = frozenset()
-    """The values of the program that are constants."""
+    """The values that are constants of the program."""
     called: frozenset[str] = frozenset()
     """The views that routines read or write."""
 
@@ -653,7 +659,7 @@ class RegionRun:
 
     def run(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, backend_of: BackendOf, threads: int
             ) -> tuple[Any, ...] | None:  # fmt: skip
-        """Run the phase; returns its results, or None if Python should or must run it.  `program`: all phases of the graph."""
+        """Runs the phase; returns its results, or None if the interpreter has to run it.  `program`: all phases of the graph."""
         mode = tiering.mode()
         if self.reason or mode is tiering.Mode.OFF or not is_installed():
             return None
@@ -689,13 +695,13 @@ class RegionRun:
         return isinstance(self.phase, Loop) or is_stencil_group(self.phase)
 
     def is_chosen(self, types: Types, program: Phases) -> bool | None:
-        """Returns whether the region is estimated to take less time than a native launch for each phase; None: not known yet,
-        since it is not lowered before that has cost something."""
+        """Returns whether the region is estimated to take less time than a native launch for each phase; None if that is unknown,
+        because the region is lowered only after runs without it have lost enough time."""
         mode = tiering.mode()
         if self.reason or mode is tiering.Mode.OFF or not is_installed():
             return False
         if isinstance(self.phase, Loop) and self.is_pointwise(self.phase, types):
-            return True  # its next run is a launch of its own
+            return True  # its next run is one launch
         trips, iteration = self.trips(types), self.iteration(types)
         launches = trips * self.launches
         overhead = _LAUNCH_NANOSECONDS if self.is_native(types) else _REGION_NANOSECONDS
@@ -761,7 +767,7 @@ class RegionRun:
         return isinstance(source, ConstantData) or (isinstance(source, ScopeInput) and source.value in self.constant_values)
 
     def input_base(self, binding: Specialization, name: str, array: NumArray) -> BufferRef:
-        """Returns where an input view begins."""
+        """Returns the base address of an input view."""
         assert self.region is not None
         match self.region.sources[name]:
             case ScopeInput(value):
@@ -774,7 +780,7 @@ class RegionRun:
                 return None, start_of(array)
 
     def trips(self, types: Types) -> int:
-        """Returns the number of iterations at most, as a fold counts them (its first item is the state)."""
+        """Returns the most iterations, as a fold counts them (its first item is the initial state)."""
         match self.phase:
             case Loop():
                 return types.number(self.phase.trip)
@@ -792,7 +798,7 @@ class RegionRun:
         return trips * iteration.functions * _NANOSECONDS < most or self.pointwise is not None
 
     def is_pair(self, view: View) -> bool:
-        """Returns whether the last axis but one selects one of two buffers at unrelated addresses."""
+        """Returns whether the second-to-last axis selects one of two buffers at unrelated addresses."""
         assert self.region is not None
         source = self.region.sources[view.name]
         return isinstance(source, StateView) and source.doubled and len(view.shape) == 2
@@ -814,9 +820,10 @@ class RegionRun:
 
     def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any], *, are_copied: bool = True
                ) -> dict[str, NumArray] | None:  # fmt: skip
-        """Returns the arrays of input views by name; None if one does not match its type or the region's layout.
+        """Returns the arrays of input views by name; None if one does not have its type, or the region's layout.
 
-        `are_copied`: whether small ones may be contiguous copies."""
+        `are_copied`: may small arrays be replaced by contiguous copies?
+        """
         assert self.region is not None
         arrays: dict[str, NumArray] = {}
         for view in self.region.program.views:
@@ -852,7 +859,7 @@ class RegionRun:
     ) -> CompiledRegion | None:  # fmt: skip
         """Returns the code for operands of these layouts; None if it is not wanted yet, or cannot be compiled.
 
-        `is_read`: of which views it may depend on the items, too, if these are indices."""
+        `is_read`: the index views on whose items the code may depend."""
         assert self.region is not None
         flags = {name: has_unit_stride(array) for name, array in arrays.items()}
         counted: dict[str, KnownIndices] = {

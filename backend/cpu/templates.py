@@ -1,8 +1,9 @@
-"""Copies of items from one layout into another, large ones by a kernel on the device's team, into memory of the pool.
+"""Library operations that move, scan or reduce items with kernels made from templates: copies, gathers, scans, segment
+reductions, compress, random numbers.  Each function returns None where NumPy should run the operation.
 
-What only moves items is bound by memory: fresh pages cost three times what copying into pages at hand does, and one thread cannot
-use all of a machine's bandwidth.  So results are `pooled_empty`s, and results larger than the caches bypass them.  Items are
-copied as whole numbers of their size, so one kernel serves every kind.
+Copies are bound by memory: fresh pages cost three times as much as copying into mapped ones, and one thread cannot use all
+bandwidth.  So results come from the buffer pool (`pooled_empty`), and results larger than the caches bypass them.  Items are
+copied as integers of their size, so one kernel serves every kind.
 """
 
 from __future__ import annotations
@@ -56,16 +57,16 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------------------------------------------- strided copy
 
 _KINDS: Final = {1: Kind.U8, 4: Kind.I32, 8: Kind.I64}
-"""The kind by which items of so many bytes are copied; other sizes are copied by NumPy."""
+"""By bytes per item, the kind as which items are copied; NumPy copies items of other sizes."""
 _NANOSECONDS_A_BYTE: Final = 0.1
 _SAVED: Final = 0.1
-"""Nanoseconds a byte that a kernel saves."""
+"""Nanoseconds per byte that a kernel saves over NumPy."""
 _TILE_ROWS: Final = 64
 _TILE_ITEMS: Final = 1 << 14
 
 
 def contiguous_copy(array: NumArray, threads: int) -> NumArray:
-    """A row-major copy in new memory."""
+    """A row-major copy of the array in new memory."""
     if array.nbytes < POOLED_MIN_BYTES:
         return array.copy()
     result: NumArray = pooled_empty(array.shape, array.dtype)
@@ -74,7 +75,7 @@ def contiguous_copy(array: NumArray, threads: int) -> NumArray:
 
 
 def copy_into(target: NumArray, source: NumArray, threads: int) -> None:
-    """Write the source, of the target's dtype and shape, into the target, which shares no memory with it."""
+    """Copies the source into the target, which has the same dtype and shape and shares no memory with it."""
     if target.nbytes < POOLED_MIN_BYTES:
         np.copyto(target, source)
         return
@@ -148,7 +149,7 @@ def prepare_copy(target: NumArray, source: NumArray, threads: int, *, streams: b
 
 
 def _cuts(nest: LoopOrder, item: int, duration: float, threads: int) -> TaskSplit:
-    """For a transposed source, tiles whose cache lines stay in the cache; else the usual task split."""
+    """The task split: for a transposed source, tiles whose cache lines stay in the cache."""
     _, read = nest.strides
     across = [loop for loop, step in enumerate(read[:-1]) if abs(step) == item] if abs(read[-1]) > item else []
     if not across:
@@ -160,7 +161,7 @@ def _cuts(nest: LoopOrder, item: int, duration: float, threads: int) -> TaskSpli
 
 @dataclass(frozen=True, slots=True)
 class TileTranspose:
-    """A kernel that transposes a matrix of items in square tiles, which are in registers meanwhile, and the rest item by item.
+    """A kernel that transposes a matrix in square tiles held in registers, and the remaining items one by one.
 
     Argument block: rows and columns of the target; the first of both, which only tasks need; address and column stride of the
     source, whose columns are contiguous; address and row stride of the target, whose rows are contiguous."""
@@ -219,7 +220,7 @@ class TileTranspose:
 
 
 def _transposed(w: IrBuilder, type: str, lines: list[str]) -> list[str]:
-    """Writes the transpose of a square of vectors by swapping neighbours, then pairs, and so on; returns its lines."""
+    """Writes the transpose of a square of vectors by log₂ rounds of swaps (neighbours, then pairs, …); returns its rows."""
     side, step = len(lines), 1
     while step < side:
         for low in (line for line in range(side) if not line & step):
@@ -232,7 +233,7 @@ def _transposed(w: IrBuilder, type: str, lines: list[str]) -> list[str]:
 
 
 def _prepare_transpose(nest: LoopOrder, kind: Kind, duration: float) -> TemplateKernel:
-    """The transposition of a matrix: tasks are tiles whose lines stay in the nearest caches."""
+    """The transposition of a matrix; its tasks are tiles whose rows stay in the L1 cache."""
     ((target_step, _), (_, source_step)), (rows, columns) = nest.strides, nest.sizes
     height = min(rows, max(_TILE_ROWS, _TILE_ITEMS // columns // _TILE_ROWS * _TILE_ROWS))
     width = max(_TILE_ITEMS // height // ALIGNMENT, 1) * ALIGNMENT
@@ -278,15 +279,15 @@ def copy_cyclically(array: NumArray, shape: tuple[int, ...], threads: int) -> Nu
 # An index outside its axis ends the kernel; the gather then runs on NumPy, which raises the error.
 
 MIN_GATHER_ROW: Final = 16
-"""From this size of the cells that an index selects (if not single items), a kernel copies them faster than NumPy."""
+"""The least bytes of an indexed cell (unless it is a single item) for which a kernel copies faster than NumPy."""
 _GATHER_SAVED: Final = 3.0
-"""Nanoseconds an item over NumPy."""
+"""Nanoseconds per item that a kernel saves over NumPy."""
 _GATHER_KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
 _INDICES: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64})
 
 
 class IndexOutside(Exception):
-    """An index is outside its axis."""
+    """Raised where an index is outside its axis; NumPy then raises the error for users."""
 
 
 class GatherRun(CompiledRun):
@@ -308,7 +309,8 @@ class GatherRun(CompiledRun):
 def gather_run(
     phase: LibraryPhase, kinds: Sequence[Kind], table: NumArray, indices: NumArray, threads: int, *, native: bool = False
 ) -> GatherRun | None:
-    """The gather of a phase, cached; None if NumPy has to gather.  `kinds`: of table, indices; `native`: in native programs."""
+    """The kernel of a gather, cached with the phase; None if NumPy has to gather.  `kinds`: those of table and indices; `native`:
+    is it for a native program?"""
     mode = tiering.mode()
     if mode is tiering.Mode.OFF or not is_installed() or not table.flags.c_contiguous:
         return None
@@ -338,7 +340,7 @@ def _made(
         return None
     scalars = [table[axis], inner * DTYPES[kinds[0]].itemsize]
     body = gather_body(kinds[0], kinds[1], None, proved=False)
-    at_first: tuple[Any, ...] = (*(slice(None),) * axis, 0, *(None,) * len(indices), ...)  # an item would be a copy
+    at_first: tuple[Any, ...] = (*(slice(None),) * axis, 0, *(None,) * len(indices), ...)  # without `...` an item is a copy
     wide: tuple[Any, ...] = (*(None,) * axis, *(slice(None),) * len(indices), *(None,) * (len(table) - axis - 1), ...)
     source, places = phase.args[:2]
     views: list[tuple[ValueId, Callable[[Any], Any]]] = [
@@ -358,24 +360,24 @@ def _nothing(values: Any, overwrite: Any) -> tuple[Any, ...]:
 #
 # Scans with compiled kernels, in the documented order of scans.
 #
-# Threads share the lines if there are many.  One long line is a chain of tasks, each of which starts with the total of those
-# before, so that interrupts are handled between them.
+# Threads share the lines if there are many.  One long line is a chain of tasks, each of which starts with the total of the one
+# before; interrupts are handled between tasks.
 
 PARALLEL: Final = 20_000.0
-"""Work (nanoseconds) from which threads share the lines."""
+"""The least work in nanoseconds for which threads share the lines."""
 _HEARD: Final = 1 << 25
-"""Bytes of a line that one thread scans before interrupts are handled."""
+"""The most bytes of a line that one thread scans between interrupts."""
 _SCAN_SAVED: Final = 2.0
-"""Nanoseconds an item over NumPy, beside those of a launch."""
+"""Nanoseconds per item that a kernel saves over NumPy, without those of a launch."""
 _BYTE_WORK: Final = 0.05
 _ORDERED_WORK: Final = 0.2
 """Estimated nanoseconds per byte, and per item in the order of scans, on one thread."""
 _PIECES: Final = 4
 """Tasks per thread."""
 _PARITIES: Final = frozenset({"ne", "eq"})
-"""Functions of truth values that kernels scan although they do not reduce with them."""
+"""Functions of booleans that kernels scan although no kernel reduces with them."""
 _SOURCE, _RESULT, _CARRY = range(3)
-"""The buffers of all tasks."""
+"""Buffer numbers in every task's argument block."""
 
 
 def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int) -> NumArray | None:
@@ -394,7 +396,7 @@ def scan_plan(
 ) -> PreparedTemplate | None:  # fmt: skip
     """The scan for arrays of this layout, cached; None if NumPy has to scan.
 
-    `find_code`: the address of code that saves some nanoseconds; None if it is not used."""
+    `find_code`: returns the address of code that saves so many nanoseconds, or None if the code is not to be used."""
     if arg.dtype != DTYPES[kind] or not arg.size:
         return None
     key = (function, kind, arg.shape, arg.strides, axis, threads, tiering.mode())
@@ -446,7 +448,7 @@ def _line_block(
 
 
 def _collapsed_strides(arg: NumArray, axis: int) -> tuple[int, int] | None:
-    """The common stride of the axes before `axis`, and of those after it; None if they are not evenly spaced."""
+    """The common stride of the axes before `axis`, and that of the axes after it; None if either is not evenly spaced."""
     before = common_stride(arg.shape[:axis], arg.strides[:axis])
     behind = common_stride(arg.shape[axis + 1 :], arg.strides[axis + 1 :])
     return None if before is None or behind is None else (before, behind)
@@ -464,7 +466,7 @@ def _code(function: str, kind: Kind, arg: NumArray, axis: int) -> ScanTemplate:
 
 @dataclass(frozen=True, slots=True)
 class PreparedTemplate:
-    """A launch whose buffers are the source, the result and the carry: the value before each line, which is neutral at first.
+    """A launch whose buffers are the source, the result and the carry, the total before each line (initially neutral).
 
     In a chain each task stores the carry for the next."""
 
@@ -474,7 +476,7 @@ class PreparedTemplate:
 
     @property
     def carry(self) -> NumArray:
-        """A carry buffer for all tasks, a new one for a chain."""
+        """The carry buffer: a shared one, or a new one for a chain of tasks."""
         shared = _carry(self.code.function, self.code.kind)
         return np.resize(shared[:1], self.pieces.count + 1) if self.is_chain else shared
 
@@ -485,7 +487,7 @@ class PreparedTemplate:
 
 @cache
 def _carry(function: str, kind: Kind) -> NumArray:
-    """A carry buffer: the neutral value for the start of lines, and space for a value that is not used."""
+    """A new carry buffer: the neutral value as carry in, and space for a carry out."""
     return np.full(2, neutral_element(function, kind), DTYPES[kind])
 
 
@@ -508,7 +510,7 @@ def _columns(code: ScanTemplate, arg: NumArray, axis: int, axes: tuple[int, int]
     each = count if wanted == 1 else max(least, -(-count // (wanted * least)) * least)
     starts = list(range(0, count, each))
     if not by_table and len(starts) > 1 and count - starts[-1] < least:
-        starts.pop()  # fewer lines than a vector go to the piece before
+        starts.pop()  # fewer lines than a vector join the task before
     blocks = []
     for first, stop in zip(starts, [*starts[1:], count], strict=True):
         table, cell = (first, 0) if by_table else (0, first)
@@ -523,23 +525,23 @@ def _columns(code: ScanTemplate, arg: NumArray, axis: int, axes: tuple[int, int]
 #
 # Keyed reductions of one number per key with a compiled loop.
 #
-# Integers and truth values are exact in any order: each thread has several tables.  Floats are reduced in the order of the items
-# of each key, as defined: on one thread, or, if keys ascend, in tasks that contain whole runs of equal keys.
+# Integers and booleans are exact in any order, so each thread has several tables.  Floats are reduced in the order of each key's
+# items, as documented: on one thread or, if keys ascend, in tasks that contain complete runs of equal keys.
 
 _TABLES: Final = 4
 _TABLE_BYTES: Final = 1 << 18
-"""Larger tables are not duplicated, because they would not stay in cache.  Nor are tables that are not small compared with the
-keys, so that all tables fit into the scratch memory of the phase."""
+"""The most bytes of a table of which threads have several; larger ones would not stay in cache.  Tables must also be small
+compared with the keys, so that all of them fit into the phase's scratch memory."""
 _MOST_PIECES: Final = 8
 _GLANCE: Final = 64
-"""The number of keys at the start that are tested before all keys are tested for ascending order."""
+"""The number of leading keys that are tested before all keys are tested for ascending order."""
 _SCATTER_SAVED: Final = 4.0
-"""Nanoseconds an item over NumPy."""
+"""Nanoseconds per item that a kernel saves over NumPy."""
 _EACH: Final = 1.0
 
 
 def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int, threads: int) -> Any:
-    """The value of each bin; None if NumPy has to reduce (or is as fast), or a key is outside the bins."""
+    """The value of each bin; None if NumPy has to reduce (or is as fast), or some key is outside the bins."""
     count = len(keys)
     if kind not in KINDS or kind is Kind.CHAR or function not in REDUCTIONS or not len(items) == count > 0:
         return None
@@ -586,7 +588,7 @@ def _by_runs(code: Scatter, keys: NumArray, items: NumArray, bins: int, pieces: 
 
 
 def _run(code: Scatter, address: int, keys: NumArray, items: NumArray, tables: NumArray, bounds: list[int]) -> bool:
-    """Run the tasks, each with its own tables or all with one.  Were all keys inside the bins?"""
+    """Runs the tasks, each with its own tables or all with one; returns whether all keys were inside the bins."""
     pieces = len(bounds) - 1
     each = len(tables) // pieces
     key_address, item_address = start_of(keys), start_of(items)
@@ -605,7 +607,7 @@ def _run(code: Scatter, address: int, keys: NumArray, items: NumArray, tables: N
 
 
 def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray) -> NumArray:
-    """Store the function's identity into bins without items; tables may start with another value."""
+    """Stores the function's identity in bins without items, since tables may start with another value."""
     from .numpy_reductions import identity
 
     if function in ("min", "max") or (kind.is_float and function == "add"):
@@ -613,7 +615,7 @@ def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray
         if function == "add":
             untouched &= np.signbit(result)
         if untouched.any():
-            untouched[keys[untouched.take(keys)]] = False  # touched by what changes nothing
+            untouched[keys[untouched.take(keys)]] = False  # bins whose items happen to equal the initial value
             if untouched.any():
                 result[untouched] = identity(function, kind)
     return result
@@ -625,24 +627,24 @@ def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray
 # positions.
 
 _COMPRESS_SAVED: Final = 2.0
-"""Nanoseconds an item over NumPy."""
+"""Nanoseconds per item that a kernel saves over NumPy."""
 _WORK: Final = 0.5
 _COMPRESS_TASKS: Final = 4
-"""Pieces a thread."""
+"""Tasks per thread."""
 _TOGETHER: Final = 64
 _CELL_BYTES: Final = 1 << 12
-"""Larger cells are copied by NumPy as well."""
+"""The most bytes of a cell that kernels copy; NumPy is as fast for larger ones."""
 _ITEMS: Final = {1: (Kind.U8, 1), 4: (Kind.I32, 1), 8: (Kind.I64, 1), 16: (Kind.I64, 2)}
 """By bytes per item: the kind and the count of numbers as which an item is copied."""
 DUE: Final = 2
 MASKS: Final = (5, 7)
 SOURCE: Final = 9
-"""Positions in the words of `words_of`."""
+"""Indices in the words of `words_of`."""
 
 
 @cache
 def code_of(bytes: int, step: int) -> SelectTemplate:
-    """The code for items (cells) of `bytes` bytes, with the stride `step`."""
+    """The template for items or cells of `bytes` bytes, `step` bytes apart."""
     if bytes in _ITEMS:
         kind, count = _ITEMS[bytes]
         return SelectTemplate(SelectionForm.ITEMS, kind, count, unit=step == bytes)
@@ -651,7 +653,8 @@ def code_of(bytes: int, step: int) -> SelectTemplate:
 
 def words_of(code: SelectTemplate, tables: int, items: int, masks: tuple[int, int], due: int, target: int, *, first: int = 0,
              source: tuple[int, int, int] = (0, 0, 0), bytes: int = 0) -> list[int]:  # fmt: skip
-    """The block of words.  `masks`: where, and from table to table; `source`: where, from table to table and item to item."""
+    """The argument block.  `masks`: (offset, step between tables); `source`: (offset, step between tables, step between
+    items)."""
     words = [tables, items, due, first, bytes // code.kind.bytes, *masks, *masks]
     if not code.is_numbering:
         words += source[: 2 if code.unit else 3]
@@ -659,7 +662,7 @@ def words_of(code: SelectTemplate, tables: int, items: int, masks: tuple[int, in
 
 
 def _is_read(mask: NumArray) -> bool:
-    """Can kernels read this mask?"""
+    """Can kernels read the mask: contiguous, little-endian booleans?"""
     return sys.byteorder == "little" and mask.dtype == np.bool_ and mask.flags.c_contiguous
 
 
@@ -737,10 +740,11 @@ def _counts(mask: NumArray, starts: Sequence[int]) -> list[int]:
 
 # ---------------------------------------------------------------------------------------------------- random numbers
 #
-# Uniform random numbers of a key with compiled code, in tasks for several threads; NumPy makes the last one of an odd count.
+# Uniform random numbers of a key with compiled code, in tasks for several threads; NumPy generates the last number of an odd
+# count.
 
 _RANDOM_SAVED: Final = 12.0
-"""Nanoseconds an item over NumPy."""
+"""Nanoseconds per number that a kernel saves over NumPy."""
 _RANDOM_ITEM_NANOSECONDS: Final = 2.0
 
 

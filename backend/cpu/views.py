@@ -2,11 +2,11 @@
 
 Axes of the space that the read does not depend on have length 1 in the view, so that NumPy's broadcasting replicates and
 nothing is computed twice.  An affine stage without fills is a strided view of its operand, a stage with fills copies the part
-that is read into a padded box.  A reshape is NumPy's where strides can say it, or a copy of few items; else it is `deferred`, and
-so is every stage before it: their items are copied box by box of the space, by whoever works on it.
+that is read into a padded box.  A reshape is a view where strides can express it, or a copy of few items.  Otherwise it is
+*deferred*, with every stage before it: the code that computes on a box of the space copies the items of that box.
 
-Note [Safety of strided views].  `bounds` computes the least and greatest index on every axis from the sizes; a view is
-made only if both lie in the operand.  A projection that leaves it is a bug in Rho and raises AssertionError.
+Note [Safety of strided views].  `bounds` computes the least and greatest index on every axis from the sizes; a view is made only
+if both are inside the operand.  A projection that leaves it is a bug in Rho and raises AssertionError.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from ..vm.run_state import pooled_empty
 
 # ---------------------------------------------------------------------------------------------------- dtypes
 #
-# Storage of kinds on the CPU back end: one NumPy dtype a kind.
+# Storage of kinds on the CPU back end: one NumPy dtype per kind.
 #
-# Text is stored as code points (`uint32`), so that comparison and sorting are those of numbers; the boundary converts to
-# and from NumPy's `U1` without a copy.  Everything else is stored as the outside stores it.
+# Text is stored as code points (`uint32`), so that comparison and sorting are those of numbers; the boundary converts to and from
+# NumPy's `U1` without a copy.  All other kinds are stored as callers store them.
 
 NumArray: TypeAlias = np.ndarray[Any, Any]
 
@@ -63,7 +63,7 @@ def constants(kind: Kind, data: tuple[Payload, ...], shape: tuple[int, ...]) -> 
 
 
 def start_of(array: NumArray) -> int:
-    """The address of its first item."""
+    """The address of the array's first item."""
     address: int = array.__array_interface__["data"][0]
     return address
 
@@ -81,12 +81,12 @@ def is_packed(array: NumArray) -> bool:
 
 
 def model_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NumArray:
-    """A row-major array without memory for its items, which nobody reads."""
+    """A row-major array whose items have no memory; only its shape and strides may be used."""
     return as_strided(np.empty(1, dtype), shape, contiguous(shape, dtype.itemsize)[:-1])
 
 
 def in_parts(array: NumArray) -> NumArray:
-    """Returns an array as views have it: complex numbers as two floats along a last axis."""
+    """Returns an array as views of loop programs have it: complex numbers as two floats along a last axis."""
     if array.dtype.kind != "c":
         return array
     part = array.real.dtype
@@ -94,7 +94,7 @@ def in_parts(array: NumArray) -> NumArray:
 
 
 def as_stored(value: NumArray, kind: Kind) -> NumArray:
-    """A caller's array in storage form: text becomes code points; other byte orders and layouts are copied."""
+    """Converts a caller's array to storage form: text becomes code points; other byte orders and layouts are copied."""
     if type(value) is np.ndarray and value.dtype is DTYPES[kind]:
         return value
     if kind is Kind.CHAR and value.dtype.kind == "U":
@@ -121,7 +121,7 @@ def broadcasts(shape: tuple[int, ...], space: tuple[int, ...]) -> bool:
 
 
 def contiguous(sizes: Sequence[int], bytes: int) -> tuple[int, ...]:
-    """Strides of an array of these sizes, and 0 for a reduce axis."""
+    """Byte strides of a contiguous array of these sizes, followed by 0 for a reduce axis."""
     strides: list[int] = []
     for size in reversed(sizes):
         strides.insert(0, bytes)
@@ -130,7 +130,8 @@ def contiguous(sizes: Sequence[int], bytes: int) -> tuple[int, ...]:
 
 
 def common_stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
-    """The stride of some axes taken as one, 0 if all of them repeat; None if they are not evenly spaced."""
+    """The common stride of some axes taken as one axis, 0 if the array repeats along all of them; None if they are not evenly
+    spaced."""
     step = 0
     reach: int | None = None
     """How far the axes inside go in all; None before the first of them, whose stride may be 0."""
@@ -150,7 +151,7 @@ def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Seque
     if prod(shape) == 0 or prod(shape) == 1:
         return (0,) * len(target)
     axes = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
-    runs: list[list[int]] = []  # [items, stride of the last]
+    runs: list[list[int]] = []  # [items, stride of the last axis]
     for n, s in axes:
         if runs and runs[-1][1] == n * s:
             runs[-1] = [runs[-1][0] * n, s]
@@ -173,27 +174,26 @@ def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Seque
 
 # ---------------------------------------------------------------------------------------------------- deferred operands
 #
-# Deferred views: reads that strides cannot express (a ravel of a broadcast or of a transpose).  Boxes of them are copied on
-# demand.
+# Deferred views: reads that strides cannot express (a ravel of a broadcast or of a transpose), whose boxes are copied on demand.
 #
 # Note [Boxes of a ravel].  A box of a reshaped array is a few runs of its row-major order, and a run is the end of one row of the
-# source, rows in full, and the start of another, for each axis in turn.  So a copy costs what a copy of the box costs, however
-# large the source is.  Where runs would be very short, and where an affine stage before the reshape leaves most of a bounding box
+# source, full rows, and the start of another, recursively for each axis.  So the cost of a copy depends on the box, not on the
+# size of the source.  Where runs would be very short, and where an affine stage before the reshape leaves most of a bounding box
 # unread, items are fetched by index arithmetic, a few at a time.
 
 Numbers: TypeAlias = tuple[int, ...]
 Box: TypeAlias = tuple[slice, ...]
 
 WHOLE: Final = 1 << 13
-"""Arrays of at most this many items are copied as a whole."""
+"""The most items of an array that is copied at once instead of box by box."""
 POINTS: Final = 1 << 15
-"""Items that are copied at a time when a whole array is materialized."""
+"""Items copied at a time when a deferred view is materialized."""
 MIN_DEFERRED: Final = 32
-"""The least length of contiguous runs that are copied run by run; shorter ones are fetched by index arithmetic."""
+"""The least length of contiguous runs that are copied run by run; items of shorter runs are fetched by index arithmetic."""
 MAX_BOX_RATIO: Final = 2
-"""A bounding box may have this many times the items that are read of it; beyond it items are fetched one by one."""
+"""The most items of a bounding box per item read of it; in sparser boxes, items are fetched one by one."""
 MAX_FETCHED: Final = 1 << 12
-"""Items that are fetched by index arithmetic at a time."""
+"""The most items that are fetched by index arithmetic at a time."""
 
 
 class DeferredView:
@@ -211,7 +211,7 @@ class DeferredView:
         raise NotImplementedError
 
     def take(self, indices: tuple[NumArray, ...]) -> NumArray:
-        """The items at the given indices, one index array per axis."""
+        """The items at the given indices: one index array per axis."""
         raise NotImplementedError
 
     def fetched(self, bounds: Sequence[tuple[int, int]]) -> NumArray:
@@ -238,7 +238,7 @@ Source: TypeAlias = NumArray | DeferredView
 
 
 def box_steps(extents: Sequence[int], grains: Sequence[int], points: int) -> Numbers:
-    """The extents of boxes: as much as can be of the last axes, of about so many points, in multiples of each axis's grain."""
+    """The extents of boxes of about `points` points: as much as possible of the last axes, in multiples of each axis's grain."""
     steps = list(grains)
     for axis in reversed(range(len(steps))):
         others = prod(steps) // max(1, steps[axis])
@@ -299,7 +299,8 @@ class RavelledView(DeferredView):
 
 
 class ReindexedView(DeferredView):
-    """An affine stage over an array: index d is Σ coefficients[d][a] × point[a] + constants[d]; outside lies `fill`, if any."""
+    """An affine stage over an array: index d is Σ coefficients[d][a] × point[a] + constants[d]; reads outside the array give
+    `fill`, if set."""
 
     def __init__(self, source: DeferredView, shape: Numbers, coefficients: Sequence[Numbers],
         constants: Numbers, fill: int | None
@@ -362,7 +363,8 @@ def _taken(source: Source, indices: tuple[NumArray, ...]) -> NumArray:
 
 
 def _copy_run(source: Source, start: int, stop: int, target: NumArray, before: Numbers = ()) -> None:
-    """Items `start` to `stop` of the row-major order of the cell at these indices.  See Note [Boxes of a ravel]."""
+    """Copies items [start, stop) of the row-major order of the cell at indices `before` into `target`.  See Note [Boxes of a
+    ravel]."""
     shape = source.shape[len(before) :]
     row = prod(shape[1:])
     cell = [slice(index, index + 1) for index in before]
@@ -384,7 +386,7 @@ def _copy_run(source: Source, start: int, stop: int, target: NumArray, before: N
 
 View: TypeAlias = Callable[[Any], Any]
 PADDING_LIMIT: Final = 4
-"""A padded box may be this many times the size of what is read; beyond it items are fetched one by one."""
+"""The most items of a padded box per item read of it; beyond this ratio, items are fetched one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,7 +436,7 @@ def compile_view(
 
 
 def _few(steps: Sequence[View]) -> View:
-    """A view of few items, which is materialized at once."""
+    """The composition of these steps, for few items: a deferred result is copied at once."""
 
     def view(operand: Any) -> Any:
         for step in steps:
@@ -447,13 +449,13 @@ def _few(steps: Sequence[View]) -> View:
 def compile_views(
     phase: Structured, space: Numbers, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
 ) -> tuple[list[tuple[ValueId, View]], list[tuple[bool, ...]]]:
-    """For all reads of a phase: the value and its view, and for each axis of the space whether the view varies on it."""
+    """For each read of a phase: the value and its view, and by axis of the space whether the view varies on it."""
     views = [compile_view(read.projection, space, FILLS[kinds(read.value)], number) for read in phase.reads]
     return [(read.value, view) for read, (view, _) in zip(phase.reads, views, strict=True)], [varying for _, varying in views]
 
 
 def may_defer(read: Read) -> bool:
-    """Can a view of this read be deferred, for some operand?"""
+    """Can a view of this read be deferred for some operand?"""
     return any(isinstance(stage, Reshaped) for stage in read.projection.stages)
 
 
@@ -462,7 +464,7 @@ def _as_is(operand: Any) -> Any:
 
 
 def _varying(stage: Stage, box: Numbers, target: Numbers, varies: tuple[bool, ...]) -> tuple[bool, ...]:
-    """On which axes of its box a stage's target depends, given which of the target's axes matter.
+    """By axis of its box, whether a stage's target depends on it, given which axes of the target matter.
 
     An axis on which nothing varies has length 1 from here on; a fill depends on every index."""
     if isinstance(stage, Affine):
@@ -479,7 +481,7 @@ def _varying(stage: Stage, box: Numbers, target: Numbers, varies: tuple[bool, ..
 
 
 def mergeable_axes(source: Numbers, target: Numbers) -> Iterator[tuple[range, range]]:
-    """The shortest runs of axes of equal products, from the front, of two boxes of equal size without zeros."""
+    """The shortest groups of leading axes with equal products, one after the other, of two boxes of equal size without zeros."""
     i = j = 0
     while i < len(source) or j < len(target):
         start_i, start_j, left, right = i, j, 1, 1
@@ -496,12 +498,12 @@ def mergeable_axes(source: Numbers, target: Numbers) -> Iterator[tuple[range, ra
 
 
 def _filling(step: View, shape: Numbers) -> View:
-    """A stage that may leave its box needs the box's whole extent, also on axes along which the operand repeats."""
+    """The stage, which may leave its box, on an operand that is expanded to the box's full extent along axes where it repeats."""
     return lambda operand: step(_repeated(operand, shape))
 
 
 def _reshaped(stage: Reshaped, space: Numbers, shape: Numbers, matters: tuple[bool, ...], number: Callable[[Size], int]) -> View:
-    """Axes that are reinterpreted together are needed in full when one of them matters."""
+    """A reshape stage; axes that are reshaped together are all expanded if one of them matters."""
     source, target = tuple(map(number, stage.source)), tuple(map(number, stage.target))
     wanted = list(shape)
     if 0 not in source:
@@ -572,7 +574,7 @@ def known_affine(
 
 
 class IndexRange(Enum):
-    """How far a read goes beyond its operand."""
+    """How a read's indices relate to its operand's extents."""
 
     INSIDE = "not at all"
     AROUND = "so little that the operand is padded"
@@ -588,7 +590,7 @@ def index_range(stage: Affine, known: KnownAffine, low: Numbers, high: Numbers) 
 
 
 def bounds(stage: KnownAffine) -> tuple[Numbers, Numbers]:
-    """The least and greatest index of each target axis over a space that is not empty."""
+    """The least and greatest index on each target axis, over a nonempty space."""
     low, high = list(stage.constants), list(stage.constants)
     for axis, row in enumerate(stage.coefficients):
         for coefficient, size in zip(row, stage.space, strict=True):
@@ -621,7 +623,7 @@ def _strided(stage: KnownAffine) -> View:
 
 
 def _indexed(stage: KnownAffine, uses: Sequence[Sequence[tuple[int, int]]]) -> View:
-    """Each operand axis is a number or a slice along one axis of the space."""
+    """The view where each operand axis is indexed by a number, or by a slice along one axis of the space; None otherwise."""
     picks: list[Any] = []
     axes: list[int] = []
     for terms, start in zip(uses, stage.constants, strict=True):
@@ -633,7 +635,7 @@ def _indexed(stage: KnownAffine, uses: Sequence[Sequence[tuple[int, int]]]) -> V
         stop = last + (1 if step > 0 else -1)
         picks.append(slice(start, stop if stop >= 0 else None, step))
         axes.append(axis)
-    index = (*picks, ...)  # without the last an item would be a copy
+    index = (*picks, ...)  # without the ellipsis an item would be a copy
     all_picked = all(p == slice(0, n, 1) for p, n in zip(picks, stage.shape, strict=True))
     order = sorted(range(len(axes)), key=axes.__getitem__)
     permuted = order != list(range(len(order)))
@@ -651,7 +653,7 @@ def _indexed(stage: KnownAffine, uses: Sequence[Sequence[tuple[int, int]]]) -> V
 
 
 def _padded(stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> View:
-    """Copy what is read into a box with fills around it, then view that."""
+    """Copies the operand's part that is read into a box surrounded by fills, then views that box."""
     box = tuple(b - a + 1 for a, b in zip(low, high, strict=True))
     inner = _strided(
         KnownAffine(stage.space, box, stage.coefficients, tuple(c - a for c, a in zip(stage.constants, low, strict=True)))
@@ -679,7 +681,7 @@ def _padded(stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> View:
 
 @dataclass(frozen=True, slots=True)
 class Pad:
-    """An array of fills, but for the items of `inside`: a view of the operand, and the slices of the array where they are."""
+    """An array of fills except for `inside`: a view of the operand, and the slices of the array where its items belong."""
 
     array: NumArray
     fill: int
@@ -695,7 +697,7 @@ _recorded: Final = _Recorded()
 
 @contextmanager
 def recorded_pads() -> Iterator[list[Pad]]:
-    """Collects the pads of views that are made meanwhile, whose arrays stay empty."""
+    """Collects the pads of views made within the block; their arrays stay empty."""
     _recorded.pads = pads = list[Pad]()
     try:
         yield pads
@@ -704,7 +706,7 @@ def recorded_pads() -> Iterator[list[Pad]]:
 
 
 def _fill_around(padded: NumArray, inside: Sequence[slice], fill: int) -> None:
-    """Fill all but the inside box, slab by slab."""
+    """Fills all of the array except the inside box, slab by slab."""
     region: list[slice] = []
     for axis, part in enumerate(inside):
         rest = (slice(None),) * (len(inside) - axis - 1)
@@ -716,7 +718,7 @@ def _fill_around(padded: NumArray, inside: Sequence[slice], fill: int) -> None:
 
 
 def points_inside(stage: KnownAffine) -> tuple[list[NumArray], NumArray]:
-    """The index along each axis that every point of the space reads, and which points read inside the operand."""
+    """By axis, the index that each point of the space reads; and which points read inside the operand."""
     indices, inside = [], np.ones(stage.space, bool)
     for row, constant, size in zip(stage.coefficients, stage.constants, stage.shape, strict=True):
         index = np.full(stage.space, constant)
