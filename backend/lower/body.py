@@ -35,8 +35,8 @@ from .loop_order import LANES, Form, LoopOrder, StoreMode, VectorStride
 # A legal body has the nodes of phases, and of the kinds that code has: a complex number is two reals.
 
 FETCH: Final = "fetch"
-"""A function of bodies that read items at computed indices, not of phases: an item of operand number `parameter`.  Its arguments
-are an index, the length of the indexed axis, and the bytes between its items; an index out of range is a failed check.  The
+"""A function that only legal bodies have: it reads the item of operand number `parameter` at a computed index.  Its arguments are
+the index, the length of the indexed axis, and the bytes between items of that axis; an index out of range is a failed check.  The
 operand's address does not move on that axis."""
 PROVED: Final = "fetch_proved"
 """`FETCH` of an index that is known to be in range."""
@@ -54,7 +54,7 @@ Node: TypeAlias = GraphNode | StateNode
 
 @dataclass(frozen=True, slots=True)
 class BodyResult:
-    """The body nodes of a result (two of a complex kind), reduced with `reduction` unless it is None; `kind`: of the result.
+    """The body nodes of a result (two where it is complex), reduced with `reduction` unless it is None; `kind`: of the result.
 
     A right fold, whose first state is the last item, has `states`, the nodes of its state, and `following`, those of its next
     state."""
@@ -80,17 +80,17 @@ class Body:
 
     @property
     def sizes(self) -> tuple[Size, ...]:
-        """Its scalar arguments in order."""
+        """The sizes in the body, which are scalar arguments of the kernel, in order."""
         return tuple(dict.fromkeys([node.size for node in self.nodes if isinstance(node, SizeNode)]))
 
     @property
     def coordinates(self) -> frozenset[int]:
-        """The axes whose coordinate it uses."""
+        """The axes whose coordinate the body uses."""
         return frozenset([node.axis for node in self.nodes if isinstance(node, AxisNode)])
 
     @property
     def applied(self) -> list[str]:
-        """The functions that it applies."""
+        """The functions that the body applies."""
         return [node.function for node in self.nodes if isinstance(node, ApplyNode)]
 
     @property
@@ -99,12 +99,12 @@ class Body:
 
     @property
     def is_ordered(self) -> bool:
-        """Does it reduce in the order of sums?"""
+        """Does the body reduce in the order of sums?"""
         return any(is_ordered(r.reduction or "", r.kind) for r in self.results)
 
     @property
     def is_right_fold(self) -> bool:
-        """Has it a right fold, which takes the items in sequence?"""
+        """Does the body have a right fold, which takes the items in sequence?"""
         return any(r.states for r in self.results)
 
     @property
@@ -134,30 +134,30 @@ class Body:
 
 # ---------------------------------------------------------------------------------------------------- complexes
 #
-# Complex numbers in code: two floats each, with every complex function expanded into functions of floats.
+# Complex numbers in code are two floats; every complex function is expanded into functions of floats.
 #
 # The formulas equal those of `cpu.numpy_scalars` to the bit: four multiplications, Smith's division by the reciprocal of the
 # scale, and the magnitude as the root of the sum of squares, scaled by a power of two where these would overflow or underflow.
 # The comparison of a magnitude with a constant needs no root: the sum of squares is compared with the greatest one whose root is
-# on that side.  `ComplexFormulas` has the longer formulas once, for code and for NumPy.
+# on that side.  `ComplexFormulas` has the longer formulas, shared by code and NumPy.
 
 Parts: TypeAlias = tuple[int, ...]
-"""The nodes of the real and the imaginary part of a complex value, or the node of another."""
+"""The nodes of a value: its real and imaginary part if it is complex, else one."""
 
 PART: Final = {Kind.C64: Kind.F32, Kind.C128: Kind.F64}
 LARGE: Final = 2.0**500
 SMALL: Final = 2.0**-500
-"""The squares of magnitudes between these neither overflow nor underflow."""
+"""The squares of magnitudes between SMALL and its reciprocal neither overflow nor underflow."""
 SHRINK: Final = 2.0**-600
 
 
 T = TypeVar("T")
 _LAST_FINITE_EXPONENT: Final = 709.0
-"""The greatest integer whose exponential is finite."""
+"""The greatest integer exponent x for which eˣ is finite."""
 
 
 def parts_of(kind: Kind) -> tuple[Kind, ...]:
-    """The kinds of what a value is made of: two reals for a complex number."""
+    """The kinds of the parts of a value: two reals for a complex number, else the kind itself."""
     return (PART[kind],) * 2 if kind.is_complex else (kind,)
 
 
@@ -173,8 +173,8 @@ class ComplexFormulas(Generic[T]):
     def exponential(self, a: T, b: T) -> tuple[T, T]:
         """e to the a + bi: e to the a times the cosine and the sine of b.
 
-        Where e to the a overflows the products may not, so a factor of it is multiplied first.  An imaginary part of 0 stays 0.
-        At a = ¯∞ the result is 0, and at a = ∞ infinite, whatever b is."""
+        Where e to the a overflows, the products may be finite, so they are multiplied by two factors of it in turn.  An imaginary
+        part of 0 stays 0.  At a = ¯∞ the result is 0, and at a = ∞ infinite, whatever b is."""
         wide, test = Kind.F64, Kind.BOOL
         zero, one, infinite = (self.number(value, wide) for value in (0.0, 1.0, math.inf))
         last = self.number(_LAST_FINITE_EXPONENT, wide)
@@ -216,7 +216,7 @@ class LegalNodes(ComplexFormulas[int]):
         return self.add(ApplyNode(function, args, to or on, parameter))
 
     def leaf(self, node: Node) -> Parts:
-        """A node without arguments."""
+        """Adds a node without arguments; returns its parts."""
         kind = kind_of(node)
         if not kind.is_complex:
             return (self.add(node),)
@@ -229,7 +229,7 @@ class LegalNodes(ComplexFormulas[int]):
                 return tuple([self.add(StateNode(part)) for part in parts_of(kind)])
 
     def in_double(self, formula: Callable[[int, int], Pair], pair: Pair, part: Kind) -> Pair:
-        """Apply a formula of binary64 to parts of any kind, and round its results once."""
+        """Applies a binary64 formula to parts of any kind, and rounds its results once."""
         if part is Kind.F64:
             return formula(*pair)
         a, b = (self.do("convert", operand, on=part, to=Kind.F64) for operand in pair)
@@ -237,7 +237,7 @@ class LegalNodes(ComplexFormulas[int]):
         return real, imaginary
 
     def apply_complex(self, node: ApplyNode, args: Sequence[Parts], compute: Kind) -> Parts | None:
-        """A function with a complex operand or result; None if code does not have it."""
+        """Applies a function with a complex operand or result; None if code does not have it."""
         if node.function == "convert":
             return self.convert(args[0], compute, node.kind)
         part = PART.get(compute, compute)
@@ -328,7 +328,7 @@ class LegalNodes(ComplexFormulas[int]):
         return self.do("add", self.do("mul", a, a, on=Kind.F64), self.do("mul", b, b, on=Kind.F64), on=Kind.F64)
 
     def compared(self, body: Sequence[Node], node: ApplyNode, args: Parts) -> int | None:
-        """The comparison of an f64 magnitude with a constant, by the sum of squares; None if the operands are others."""
+        """The comparison of an f64 magnitude with a constant, by the sum of squares; None for other operands."""
         left, right = args
         function = node.function
         if right in self.squares:
@@ -350,7 +350,7 @@ class LegalNodes(ComplexFormulas[int]):
     # -------------------------------------------------------------------------------------------- reals
 
     def apply(self, body: Sequence[Node], node: ApplyNode, args: Parts, compute: Kind, *, loops: bool) -> int | None:
-        """A function of reals; None if code does not have it for the kind."""
+        """Applies a function of reals; None if code does not have it for the kind."""
         function = node.function
         compared = self.compared(body, node, args) if self.squares and len(args) == 2 else None
         if compared is not None:
@@ -367,7 +367,7 @@ class LegalNodes(ComplexFormulas[int]):
         return self.add(replace(node, args=args)) if _has_code(node, compute) else None
 
     def without_signed_zero(self, operand: int, kind: Kind) -> int:
-        """x+0, which turns -0.0 into 0.0, so that the greatest item has the same bits in any order of comparison."""
+        """x+0, which turns -0.0 into 0.0, so that the greatest item has the same bits whatever the order of comparisons."""
         return self.do("add", operand, self.number(0.0, kind), on=kind)
 
     def integer_power(self, exponent: Node, square: int, kind: Kind) -> int | None:
@@ -397,7 +397,7 @@ def _real(body: Sequence[Node], index: int) -> float | None:
 
 
 def _most_square(limit: float, *, below: bool) -> float:
-    """The greatest number whose square root is at most `limit`, or below it."""
+    """The greatest number whose square root is at most (with `below`: less than) `limit`."""
     limit_squared = limit * limit
     fits: Callable[[float], bool] = (lambda s: math.sqrt(s) < limit) if below else (lambda s: math.sqrt(s) <= limit)
     while not fits(limit_squared):
@@ -421,7 +421,7 @@ LOGARITHMS: Final[dict[float | None, str]] = {2.0: "log2", 10.0: "log10"}
 
 
 def legalize(phase: Structured, *, complexes: bool = False, loops: bool = False) -> Body | None:
-    """The legal body of a phase; None if code lacks a function or kind of it.
+    """The legal body of a phase; None if code lacks one of its functions or kinds.
 
     `complexes`: expand complex numbers into two parts.  `loops`: allow functions that are loops (integers to any power)."""
     phase = with_fixed_powers(phase)
@@ -460,9 +460,10 @@ def legalize(phase: Structured, *, complexes: bool = False, loops: bool = False)
 
 
 def _with_fold_steps(phase: Structured) -> tuple[list[Node], dict[int, tuple[int, int]]]:
-    """The body with a step of each right fold: its function of an item and the state.
+    """The body with one step of each right fold appended: its function of an item and the state.
 
-    Returns the nodes, and by index of the result its state node and its next-state node."""
+    Returns the nodes, and by index of the result its state node and its next-state node.
+    """
     body, following = list[Node](phase.body), dict[int, tuple[int, int]]()
     for position, result in enumerate(phase.results):
         function = result.reduction
@@ -478,7 +479,7 @@ def _with_fold_steps(phase: Structured) -> tuple[list[Node], dict[int, tuple[int
 
 
 def _has_code(node: ApplyNode, compute: Kind) -> bool:
-    """Does code have a function for the kind?"""
+    """Does code have the node's function for the kind?"""
     if node.function == "convert" and compute.is_float and not node.kind.is_float:
         return False
     if node.function == "convert_checked" and Kind.CHAR in (compute, node.kind) and compute.is_float:
@@ -502,21 +503,21 @@ def _folded_conversion(source: Node, target: Kind) -> ConstantNode | None:
 #
 # Integer narrowing by value ranges: u8 lanes are eight times as many to a vector as i64 lanes.
 #
-# Sums of booleans, digits and bytes are i64 in the language; where every intermediate value provably fits u8 or i32, it is
-# computed in that kind, exactly, and widened only where a wide operation uses it.
+# Sums of booleans, digits and bytes are i64 in the language; where every intermediate value provably fits u8 or i32, they are
+# computed in that kind, exactly, and widened only where a wide operation uses them.
 
 Range = tuple[int, int]
 
 LIMITS: Final = ((Kind.U8, 0, 255), (Kind.I32, -(1 << 31), (1 << 31) - 1))
 SOURCES: Final = {Kind.BOOL: (0, 1), Kind.U8: (0, 255)}
 _MOST: Final = 1 << 40
-"""Ranges beyond this are not followed."""
+"""Ranges with greater bounds are not tracked."""
 ARITHMETIC: Final = frozenset({"add", "sub", "mul", "min", "max", "neg", "abs"})
 COMPARISONS: Final = frozenset({"lt", "le", "eq", "ge", "gt", "ne"})
 
 
 def narrow(body: Body) -> Body:
-    """The body with small integers in a narrow kind; the same body where that saves nothing."""
+    """The body with small integers in a narrow kind; the body itself where that saves nothing."""
     ranges, applied = _ranges(body.nodes), [node for node in body.nodes if isinstance(node, ApplyNode)]
     used = {arg for node in applied if _is_small(node, body.nodes, ranges) for arg in node.args}
     kind = narrowest([interval for index, interval in ranges.items() if index in used])
@@ -530,7 +531,7 @@ def narrow(body: Body) -> Body:
 
 
 def _ranges(nodes: Sequence[Node]) -> dict[int, Range]:
-    """The value ranges of i64 nodes, as far as they are known."""
+    """By node, the value range of an i64 node; nodes of unknown range are absent."""
     ranges: dict[int, Range] = {}
     for index, node in enumerate(nodes):
         interval = None
@@ -544,7 +545,7 @@ def _ranges(nodes: Sequence[Node]) -> dict[int, Range]:
 
 
 def range_of(function: str, compute: Kind, kind: Kind, args: Sequence[Range | None]) -> Range | None:
-    """The range of a function that gives an i64, from those of its operands; None if it is not known or not small."""
+    """The range of a function that gives an i64, from those of its operands; None if it is unknown or too large."""
     if kind is Kind.I64 and function == "convert":
         return SOURCES.get(compute) or args[0]
     known = [one for one in args[function == "select" :] if one is not None]
@@ -583,7 +584,7 @@ def _is_small(node: ApplyNode, nodes: Sequence[Node], ranges: dict[int, Range]) 
 
 
 def narrowest(ranges: list[Range]) -> Kind | None:
-    """The narrowest kind that holds all ranges; None if there is none."""
+    """The narrowest kind that contains all ranges; None if there is none."""
     for kind, low, high in LIMITS:
         if ranges and all(low <= a and b <= high for a, b in ranges):
             return kind
@@ -647,7 +648,7 @@ class _Fetching(LegalNodes):
         return self.do(function, *args, on=Kind.I64)
 
     def index(self, kind: Kind) -> int:
-        """An item of operand 1 as an i64."""
+        """Operand 1's item as an i64 node."""
         loaded = self.add(ReadNode(1, kind))
         return loaded if kind is Kind.I64 else self.do("convert", loaded, on=kind, to=Kind.I64)
 
@@ -655,7 +656,8 @@ class _Fetching(LegalNodes):
         return self.add(SizeNode(argument(0))), self.add(SizeNode(argument(1)))
 
     def items(self, function: str, kind: Kind, at: tuple[int, int, int]) -> Parts:
-        """The item at an index, or both parts of a complex one.  `at`: the nodes of the index, the length and the stride."""
+        """The item at an index, or both parts of a complex one.  `at`: the nodes of the index, the axis length and the stride in
+        bytes."""
         parts = parts_of(kind)
         return tuple([self.add(ApplyNode(function, at, part, 2 * number)) for number, part in enumerate(parts)])
 
@@ -670,7 +672,8 @@ def operand_kinds(kind: Kind, index: Kind) -> list[Kind]:
 
 @cache
 def gather_body(kind: Kind, index: Kind, fill: Payload | None, *, proved: bool) -> Body:
-    """The body of a gather; with a `fill`, index ¯1 reads it.  `proved`: indices are in range, so that none is checked."""
+    """The body of a gather; with a `fill`, index ¯1 reads the fill.  `proved`: indices are known to be in range and are not
+    checked."""
     w = _Fetching()
     position = w.index(index)
     count, stride = w.scalars()
@@ -699,7 +702,7 @@ def rotate_body(kind: Kind, amount: Kind, axis: int) -> Body:
 
 @cache
 def cycle_body(kind: Kind) -> Body:
-    """The body of a cyclic reshape: items in order, from the first again after the last.  Operand 1 is not read."""
+    """The body of a cyclic reshape: the items in order, starting again after the last.  Operand 1 is not read."""
     w = _Fetching()
     count, stride = w.scalars()
     position = w.integer("residue", count, w.add(AxisNode(0)))
@@ -720,7 +723,7 @@ def cycle_body(kind: Kind) -> Body:
 
 @dataclass(frozen=True, slots=True)
 class KernelOperand:
-    """`step`: its stride along the vector axis.  `moves`: the axes on which its address changes."""
+    """`step`: how the operand moves along the vector axis.  `moves`: the axes on which its address changes."""
 
     kind: Kind
     step: VectorStride
@@ -729,7 +732,7 @@ class KernelOperand:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """`axes`: the number of loops.
+    """A legal body with the layout of its operands, in `axes` loops.
 
     With `length` the last axis has exactly this length: at most `LANES` items to be reduced (REDUCE_INNER), or a few, with
     vectors across rows (UNROLLED_INNER).
@@ -758,7 +761,7 @@ class Kernel:
 
 @cache
 def argument(number: int) -> Size:
-    """Scalar argument number `number` of a kernel."""
+    """The name of scalar argument `number` of a kernel."""
     return variable(SizeVariable(f"s{number}", number, SizeOrigin.PARAM))
 
 
@@ -802,18 +805,18 @@ def _step(stride: int, bytes: int) -> VectorStride:
 
 _MIN_CELLS: Final = 16
 _MIN_MASKED_BYTES: Final = 4
-"""Bytes of an item from which processors have masked vector loads."""
+"""The least bytes of an item for which processors have masked vector loads."""
 _MAX_REDUCTION_NODES: Final = 256
-"""Nodes times vectors of a row at most; half as many for reductions that are exact in any order, which a loop does as well."""
+"""The most nodes times vectors of a row; half as many for reductions that are exact in any order, which are as fast in a loop."""
 _MAX_COLUMNS: Final = 5
 _MAX_COMPLEX_COLUMNS: Final = 4
 _MIN_ROWS: Final = 64
 _MAX_MAP_NODES: Final = 160
-"""Nodes times vectors of a group of rows at most."""
+"""The most nodes times vectors of a group of rows."""
 
 
 def with_short_rows(kernel: Kernel, nest: LoopOrder, registers: int) -> Kernel:
-    """The kernel specialized for this row length, if rows are short and contiguous; else the kernel itself."""
+    """The kernel specialized for this row length, if rows are short and contiguous; else the kernel unchanged."""
     if len(nest.sizes) < 2:
         return kernel
     used = kernel.body.used

@@ -45,7 +45,7 @@ class GroupUnit:
 
 
 def shape_of(unit: Unit) -> Phase:
-    """The phase with the operands and results of a unit."""
+    """A phase with the operands and results of the unit."""
     match unit:
         case RowsUnit():
             return unit.joined.phase
@@ -108,16 +108,17 @@ def _groups(phases: Sequence[Phase], graph: Graph, live_out: frozenset[ValueId])
 
 
 def _live_out_of(members: Sequence[Phase], phases: Sequence[Phase], live_out: frozenset[ValueId]) -> tuple[ValueId, ...]:
-    """The members' results that other phases use, or that are live after the block."""
+    """The members' results that other phases read, or that are live after the block."""
     ids = {member.id for member in members}
     used = live_out.union(*(traverse.uses(phase) for phase in phases if phase.id not in ids))
     return tuple(value for member in members for value in traverse.results(member) if value in used)
 
 
 def _unit(members: tuple[Structured, ...], phases: Sequence[Phase], live_out: frozenset[ValueId]) -> RowsUnit | None:
-    """The chain with the values that others use; None if it has none or too many.
+    """The chain with the values that others read; None if it has no such value or too many.
 
-    Results computed in the last pass come first, since only the first may reuse an operand's buffer."""
+    Results computed in the last pass come first, since only the first result may reuse an operand's buffer.
+    """
     from ..graph.fusion_groups import MOST_RESULTS, join_chain, reduction_levels
 
     wanted = _live_out_of(members, phases, live_out)
@@ -139,7 +140,8 @@ def _in_order(phases: Sequence[Phase], units: Sequence[tuple[int, MultiPhaseUnit
 
 
 def _misplaced(units: Sequence[Unit]) -> MultiPhaseUnit | None:
-    """A chain or group that would read a value before it is defined, or define one after it is read; None if all are in order."""
+    """The first chain or group that reads a value before its definition, or defines one after it is read; None if all are in
+    order."""
     producer = {value: unit for unit in units for value in traverse.results(shape_of(unit))}
     done: set[ValueId] = set()
     for unit in units:

@@ -1,4 +1,4 @@
-"""Lowers library phases inside a region: those that move items or scan become loops, all others calls of their routine."""
+"""Lowers library phases inside a region: those that move items or scan become loops, the others calls of their routines."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from .scope import Check, LoweringScope, NotLowerable, Registers, Routine, Value
 #
 # A routine reads operands in memory; a deferred one is stored first.  Run-time sizes that the region has defined so far are
 # arguments of the call, for which the routine is specialized anew; so a size on which only the items of a phase depend, such as
-# the index of a loop, is an operand instead.  A size that the phase defines is written to an i64 in memory.  Guards that wait for
-# a size are checked by a call too, as soon as the size is defined.
+# the index of a loop, is passed as an operand instead.  A size that the phase defines is written to an i64 in memory.  Guards
+# that wait for a size are checked by a call too, as soon as the size is defined.
 
 def call_routine(scope: LoweringScope, phase: Structured | LibraryPhase) -> None:
-    """Lower a phase to a call of its routine; a phase whose result is not read only gets memory."""
+    """Lower a phase to a call of its routine; a phase whose result nothing reads only gets memory."""
     if is_unread(phase):
         scope.values.update((result, scope.destination_of(result)) for result in traverse.results(phase))
         return
@@ -85,7 +85,7 @@ def _stored_size(scope: LoweringScope, size: Size) -> ValueLocation:
 
 
 def with_size_operands(phase: Structured, numbers: Mapping[ValueId, Size]) -> Structured:
-    """The phase reading these sizes as values of rank 0."""
+    """The phase with these sizes read as values of rank 0."""
     nodes = {size: ReadNode(len(phase.reads) + at, Kind.I64) for at, size in enumerate(numbers.values())}
     body = tuple([nodes.get(node.size, node) if isinstance(node, SizeNode) else node for node in phase.body])
     reads = [Read(value, Projection((Affine((), ()),))) for value in numbers]
@@ -93,7 +93,7 @@ def with_size_operands(phase: Structured, numbers: Mapping[ValueId, Size]) -> St
 
 
 def check_guards(scope: LoweringScope, variable: SizeVariable) -> None:
-    """Call the check of the guards that wait for a size, which is defined now."""
+    """Calls the check of the guards that wait for a size, which has just been defined."""
     if variable in scope.waits_for:
         sizes = tuple(scope.sizes)
         scope.routines.append(Routine(None, (), (), sizes, (variable,)))
@@ -101,8 +101,7 @@ def check_guards(scope: LoweringScope, variable: SizeVariable) -> None:
 
 
 def poll(scope: LoweringScope, index: str, every: int) -> None:
-    """Poll for interrupts in iterations whose index is a multiple of `every`, a power of two, by a call into the caller's
-    code."""
+    """Polls for interrupts, by a call to the caller, in iterations whose index is a multiple of `every`, a power of two."""
     b = scope.b
     scope.routines.append(Routine(None, (), (), ()))
     with b.block() as call:
@@ -115,7 +114,7 @@ def poll(scope: LoweringScope, index: str, every: int) -> None:
 
 
 def define_size(scope: LoweringScope, variable: SizeVariable, register: str, span: Span) -> None:
-    """Define a run-time size by a register; a check fails if it is outside the size's bounds."""
+    """Defines a run-time size by a register; a check fails if the value is outside the size's bounds."""
     b = scope.b
     low = b.compare("lt", at(register), ZERO)
     bad, values = low, [register]
@@ -135,8 +134,8 @@ def _call(scope: LoweringScope, reads: Sequence[Box], writes: Sequence[Box], siz
 def _call_sizes(
     scope: LoweringScope, phase: Structured | LibraryPhase, numbers: Mapping[ValueId, Size]
 ) -> tuple[SizeVariable, ...]:
-    """The run-time sizes of the region that a phase depends on, without those it reads as operands; all of the region's if a
-    guard waits for a size that the phase defines."""
+    """The run-time sizes of the region that a phase depends on, without those that it reads as operands; all of the region's
+    sizes if a guard waits for a size that the phase defines."""
     defines = traverse.defines(phase)
     if scope.waits_for.intersection(defines):
         return tuple(scope.sizes)
@@ -163,7 +162,7 @@ def _stored(scope: LoweringScope, value: ValueId) -> ValueLocation:
 
 
 def _box(scope: LoweringScope, location: ValueLocation, shape: Sequence[Size]) -> Box:
-    """The box of all items of a value of this shape at a location."""
+    """The box that contains all items of a value of this shape at a location."""
     free = iter(shape)
     axes: list[tuple[Index, Index | None]] = [
         (ZERO, scope.index_of(next(free))) if fixed is None else (fixed, None) for fixed in location.fixed
@@ -192,7 +191,7 @@ def _axis(phase: LibraryPhase) -> int:
 
 
 def _function(phase: LibraryPhase) -> str:
-    """The name of the check that an index out of range fails."""
+    """The name of the check that fails for an index out of range."""
     return f"shift {phase.attributes['shift']}" if "shift" in phase.attributes else "index"
 
 
@@ -203,7 +202,7 @@ def _check_index(
     scope: LoweringScope, phase: LibraryPhase, register: str, length: Size, indexing: Indexing | None,
     other_indices: Mapping[int, str] = _NONE, *, absent: bool = False,
 ) -> str:  # fmt: skip
-    """The register of an index, checked if the phase is `checked`.
+    """Returns the register of an index, after a check if the phase is `checked`.
 
     `absent`: ¯1 is valid, as it reads a fill.  `other_indices`: the indices of other axes, for the message of a failure."""
     b = scope.b
@@ -263,7 +262,7 @@ def _gather(scope: LoweringScope, phase: LibraryPhase) -> None:
         return
     target = scope.destination_of(result)
     pick = _checked_index
-    if phase.attributes["checked"] and len(shape) > rank:  # all indices, even if the other axes are empty
+    if phase.attributes["checked"] and len(shape) > rank:  # all indices are checked, even if the other axes are empty
         with scope.points(scope.shape(indices)) as point:
             _checked_index(scope, phase, point)
         pick = _unchecked_index
@@ -277,7 +276,7 @@ def _gather(scope: LoweringScope, phase: LibraryPhase) -> None:
 def _update_indices(
     scope: LoweringScope, phase: LibraryPhase, choices: Mapping[int, ValueId], point: Sequence[Index], *, checks: bool
 ) -> dict[int, str]:
-    """The indices of an update, by axis, at a point of the axes of all of them."""
+    """By axis, the indices of an update at a point of the axes of all index arrays."""
     registers, used, shape = dict[int, str](), 0, scope.shape(phase.args[0])
     for axis, choice in choices.items():
         rank = len(scope.shape(choice))
@@ -310,7 +309,7 @@ def _update(scope: LoweringScope, phase: LibraryPhase) -> None:
     rank = len(scope.shape(value))
     if rank not in (0, len(selection)):
         raise NotLowerable("an update by cells that are spread")
-    checks_first = len(choices) < len(shape)  # indices are checked even if an axis without an index is empty
+    checks_first = len(choices) < len(shape)  # indices are checked even if an axis without indices is empty
     if checks_first:
         with scope.points([size for axis in choices for size in spread[axis]], LoopKind.SERIAL) as point:
             _update_indices(scope, phase, choices, point, checks=True)
@@ -324,7 +323,7 @@ def _update(scope: LoweringScope, phase: LibraryPhase) -> None:
 
 
 def start_of_updated_box(phase: LibraryPhase, known: KnownValues, shape: Sequence[Size]) -> Sequence[Size] | None:
-    """The origin of the box that an update writes; None if it does not write a box that is known to be in range."""
+    """The origin of the box that an update writes; None if its indices are not a box that is known to be in range."""
     indexed = phase.attributes["indexed"]
     assert isinstance(indexed, tuple)
     present = iter(phase.args[1:-1])
@@ -336,7 +335,7 @@ def start_of_updated_box(phase: LibraryPhase, known: KnownValues, shape: Sequenc
 def _update_box(
     scope: LoweringScope, shape: Sequence[Size], start: Sequence[Index], old: ValueId, box: ValueId, target: ValueLocation
 ) -> None:
-    """Write the items of a box and, around it, those of `old`: each item of the result is written once."""
+    """Writes the items of a box and, around it, those of `old`; each item of the result is written once."""
     stop = [plus(first, scope.index_of(size)) for first, size in zip(start, scope.shape(box), strict=True)]
 
     def along(point: tuple[Index, ...], is_inside: bool) -> None:
@@ -434,7 +433,7 @@ def _rotate(scope: LoweringScope, phase: LibraryPhase) -> None:
 
 
 def _rotation_amount(scope: LoweringScope, amount: ValueId, size: Size) -> Index:
-    """The amount of a rotation modulo the axis length, from 0 to length-1."""
+    """The amount of a rotation modulo the length of the axis, in [0, length)."""
     b, length, literal = scope.b, scope.index_of(size), scope.known.literals.get(amount)
     if isinstance(literal, int) and size.constant:
         if 0 <= literal < size.constant:
@@ -477,7 +476,7 @@ def _contract(scope: LoweringScope, phase: LibraryPhase) -> None:
 
 
 def _runtime_size(scope: LoweringScope, phase: LibraryPhase) -> None:
-    """An integer value becomes a run-time size."""
+    """Defines a run-time size by an integer value."""
     (variable,) = phase.defines
     define_size(scope, variable, scope.integer(phase.args[0]), phase.span)
     check_guards(scope, variable)

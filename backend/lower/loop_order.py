@@ -27,12 +27,12 @@ ROWS: Final = 16
 LANES: Final = 256
 BLOCK: Final = ROWS * LANES
 PASS_BYTES: Final = 2048
-"""Bytes of an operand that one pass over the lanes of several sums reads, and how far ahead it is prefetched: shorter reads
-of more rows of lanes at once are slow from main memory."""
+"""Bytes of an operand that one pass over the lanes of several sums reads, and the distance of its prefetches.  Reading less of
+more rows of lanes at a time is slow from main memory."""
 RUN: Final = 64
 """Items of a block of a scan that are combined sequentially."""
 NO_MEMORY: Final = -1
-"""The return value of a kernel that gets no scratch memory."""
+"""The return value of a kernel for which there is no scratch memory."""
 NAME: Final = "kernel"
 """The name of the printed function."""
 
@@ -57,7 +57,7 @@ class VectorStride(Enum):
 
 
 class StoreMode(Enum):
-    """STREAMED: results bypass the caches; their addresses are multiples of a vector's bytes."""
+    """How results are stored.  STREAMED: bypassing the caches; their addresses are multiples of a vector's bytes."""
 
     PLAIN = "plain"
     STREAMED = "streamed"
@@ -73,16 +73,16 @@ class StoreMode(Enum):
 Numbers: TypeAlias = tuple[int, ...]
 
 _SHORT_ROW: Final = 32
-"""Rows shorter than this are reduced side by side, unless they are contiguous."""
+"""Rows of fewer items are reduced side by side, unless they are contiguous."""
 _MIN_CELLS: Final = 4
 _MIN_VECTOR_CELLS: Final = 16
-"""Cells from which vectors of cells pay."""
+"""The least number of cells for which vectors of cells pay."""
 _MIN_SEARCHED_ROW: Final = 64
-"""The least items of a row in which the place of an extreme is searched for along the row."""
+"""The least items of a row along which the position of an extreme is searched."""
 _MIN_ROW: Final = 6
-"""Items of a contiguous row from which it is reduced along the row."""
+"""The least items of a contiguous row that is reduced along the row."""
 _MIN_MASKED_BYTES: Final = 4
-"""Bytes of an item from which a short row is loaded as a masked vector."""
+"""The least bytes of an item for which a short row is loaded as a masked vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +139,10 @@ def plan_nest(
 def in_registers(nest: LoopOrder, *, is_exact: bool, finds_places: bool, is_right_fold: bool) -> LoopOrder:
     """The loop order of a reduction on a CPU, where accumulators and short rows stay in registers.
 
-    Right folds use vectors of cells, and so do argument reductions (`finds_places`) unless they go along rows.  So do reductions
-    that are exact in any order (`is_exact`) where no operand varies on both inner loops, as in an outer product: values that do
-    not vary on the reduced loop are computed once a vector, and those that vary on it alone are broadcast.  Short contiguous rows
-    are reduced along the row."""
+    Right folds use vectors of cells, and so do argument reductions (`finds_places`) except along rows.  So do reductions that are
+    exact in any order (`is_exact`) where no operand varies on both inner loops, as in an outer product: values that do not vary
+    on the reduced loop are computed once a vector, and those that vary on it alone are broadcast.  Short contiguous rows are
+    reduced along the row."""
     if nest.form is Form.MAP or len(nest.sizes) < 2:
         return nest
     cells, rows = nest.sizes[-2:]
@@ -162,7 +162,7 @@ def in_registers(nest: LoopOrder, *, is_exact: bool, finds_places: bool, is_righ
 
 
 def row_nest(space: Numbers, strides: Sequence[Numbers], form: Form = Form.MAP, *, separate_last: bool = True) -> LoopOrder:
-    """Loops in the program's order; axes that step evenly through every operand are merged, except the last with
+    """The loops in the program's order; axes along which every operand steps evenly are merged, except the last with
     `separate_last`."""
     groups: list[list[int]] = []
     for axis in [axis for axis in range(len(space) - separate_last) if space[axis] != 1]:

@@ -75,8 +75,8 @@ from .scope import SMALL, Check, LoweringScope, NotLowerable, Registers, Storage
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Facts about the last axis: its `length` if that is short and constant (else 0), its upper bound `most`, and whether it
-    provably has an item (`is_nonempty`)."""
+    """What is known about the last axis: its `length` if that is short and constant (else 0), its upper bound `most`, and whether
+    it provably has an item (`is_nonempty`)."""
 
     length: int = 0
     most: int = MAX_SUM
@@ -87,17 +87,18 @@ _ANY_EXTENT: Final = Extent()
 
 SHARING_ROWS: Final = 4
 SHORT_SHARING_ROWS: Final = 2
-"""Rows that are reduced at once where an operand is the same for all; the latter if their vectors are all in registers."""
+"""Rows that are reduced at once where they share an operand; the second constant is for rows whose vectors all fit in
+registers."""
 
 SEARCHED: Final = 1024
-"""Items among which the place of an extreme is searched for once their extreme is known."""
+"""Items per block of an argument reduction: the position is searched for in one block, once the extreme is known."""
 
 
 class PhaseNest:
     """The loop nest of a body, in one of the forms of `loop_order.Form`.
 
-    `parts`: the nodes of all results in order (two for a complex result), and `reductions`: one for each of them.  `at_depth[d]`:
-    the nodes to compute at the start of the body of d nested loops.  `known`: registers of nodes computed outside all loops."""
+    `parts`: the nodes of all results in order (two for a complex result); `reductions`: by part.  `at_depth[d]`: the nodes to
+    compute at the start of the body of d nested loops.  `known`: registers of nodes computed outside all loops."""
 
     outer: ClassVar = LoopKind.SERIAL
     """The kind of the loops outside the vector axis."""
@@ -106,7 +107,7 @@ class PhaseNest:
     shares_rows: ClassVar = False
     """May several rows be reduced at once?"""
     most_cells = 1024
-    """Adjacent cells that are reduced together at most."""
+    """The most adjacent cells that are reduced together."""
 
     def __init__(self, b: LoopBuilder, form: Form, body: Body, extents: Sequence[Index], last: Extent = _ANY_EXTENT) -> None:
         self.b, self.form, self.body, self.nodes, self.extents, self.last = b, form, body, body.nodes, extents, last
@@ -141,7 +142,7 @@ class PhaseNest:
         return point[axis]
 
     def fetch(self, number: int, node: ApplyNode, registers: Sequence[str], point: Sequence[Index]) -> str:
-        """An item by an index."""
+        """The register of an item that is read at a computed index."""
         raise NotImplementedError
 
     def check(self, number: int, node: ApplyNode) -> int:
@@ -149,7 +150,7 @@ class PhaseNest:
         return number
 
     def emit(self, point: Sequence[Index], registers: Sequence[str]) -> None:
-        """Store the results at a point of the parallel axes; `registers` has one a part."""
+        """Stores the results at a point of the parallel axes; `registers`: one per part."""
         raise NotImplementedError
 
     # ------------------------------------------------------------------------------------------- nodes
@@ -159,18 +160,18 @@ class PhaseNest:
             known[number] = self.node(number, point, known, mask)
 
     def enter(self, point: Sequence[Index], known: dict[int, str]) -> None:
-        """Compute the nodes that become known at the point's depth."""
+        """Computes the nodes that become known at the depth of the point."""
         self.compute(self.at_depth[len(point)], point, known)
 
     def values(self, point: Sequence[Index], known: dict[int, str], mask: str | None = None) -> list[str]:
-        """Registers of the parts at a point of all axes."""
+        """The registers of the parts at a point of all axes."""
         values = dict(known)
         independent = [number for number in self.at_depth[len(point)] if number not in self.state_dependent]
         self.compute(independent, point, values, mask)
         return [values[node] for node in self.parts]
 
     def states(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
-        """The reduction states of the single item at a point of all axes."""
+        """The initial states of the reductions for the single item at a point of all axes."""
         finds_places = any(one.is_argument_reduction for one in self.reductions)
         items, last = self.values(point, known), len(point) - 1
         position = self.b.number(self.coordinate(last, point)) if finds_places else ""
@@ -224,7 +225,8 @@ class PhaseNest:
                 self.write_inner(point, known)
 
     def rows_together(self) -> int:
-        """How many rows are reduced at once, to load what is the same for all of them once; 1 if nothing is, or one may fail."""
+        """The number of rows that are reduced at once, so that shared operands are loaded once; 1 if none is shared, or a row may
+        fail."""
         last = len(self.extents) - 1
         if not (self.shares_rows and self.form is Form.REDUCE_INNER and last and all(one.is_ordered for one in self.reductions)):
             return 1
@@ -236,7 +238,7 @@ class PhaseNest:
         return (SHORT_SHARING_ROWS if self.last.length else SHARING_ROWS) // len(self.reductions) if is_shared else 1
 
     def write_rows(self, point: Sequence[Index], known: dict[int, str], extent: Index, together: int) -> None:
-        """The reductions of so many neighbouring rows at once, then those of each row that is left."""
+        """Reduces `together` neighbouring rows at a time, then each remaining row."""
         b, full = self.b, times(quotient(self.b, extent, together), together)
         with b.loop(self.outer, (ZERO,), (full,), step=together) as loop:
             points = [[*point, plus(at(loop.index), Index((), row))] for row in range(together)]
@@ -264,7 +266,7 @@ class PhaseNest:
             self.write_inner(here, local)
 
     def write_inner(self, point: Sequence[Index], known: dict[int, str]) -> None:
-        """The vector axis and the reduced one, inside the other loops."""
+        """Writes the vector axis and the reduced axis, inside the other loops."""
         match self.form:
             case Form.REDUCE_INNER:
                 self.emit(point, self.reduced(point, known))
@@ -284,7 +286,7 @@ class PhaseNest:
                         self.emit(here, self.reduced(here, local))
 
     def unrolled_columns(self, point: Sequence[Index], known: dict[int, str]) -> None:
-        """See Note [Few items]."""
+        """Writes rows of few items, with one vector per column.  See Note [Few items]."""
         column = len(self.extents) - 1
         rows, items = column - 1, [dict(known) for _ in range(self.last.length)]
         alone = [number for number in self.at_depth[column + 1] if rows not in self.axes[number]]
@@ -301,7 +303,7 @@ class PhaseNest:
                 self.emit([*here, Index((), column_index)], [values[node] for node in self.parts])
 
     def reduce_cells(self, point: Sequence[Index], known: dict[int, str]) -> None:
-        """Reductions of adjacent cells, `most` at a time."""
+        """Reduces adjacent cells, up to `most_cells` at a time."""
         most = min(self.most_cells, 2 * PhaseNest.most_cells >> (len(self.parts) - 1).bit_length())
         with cell_tiles(self.b, self.extents[-2], most) as (start, cells):
 
@@ -338,7 +340,7 @@ class PhaseNest:
         return self.first_extremes(point, known) if finds_places else self.in_any_order(point, known)
 
     def reduced_apart(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
-        """Sums, which have an order, and argument reductions beside them, one after the other."""
+        """The results where sums, which have an order, and argument reductions need separate loops."""
         totals: dict[int, str] = {}
         for is_ordered in (True, False):
             numbers = [number for number, one in enumerate(self.reductions) if one.is_ordered is is_ordered]
@@ -348,7 +350,7 @@ class PhaseNest:
         return [totals[number] for number in range(len(totals))]
 
     def ordered(self, items: Items, sums: Sequence[Reduction], *, is_alone: bool = False) -> list[str]:
-        """Reductions in the order of sums; `is_alone`: of the only cell."""
+        """Results in the order of sums; `is_alone`: there is only one cell."""
         b, length, totals = self.b, self.last.length, list[str]()
         if 0 < length <= MOST_UNROLLED and (self.form is Form.REDUCE_IN_REGISTERS or is_alone):
             return unrolled(b, sums, length, lambda index: items(index, None))
@@ -377,7 +379,7 @@ class PhaseNest:
         return list(in_vectors(b, self.reductions, items, (size,)))
 
     def short_circuit(self, decided: Reduction, items: Callable[[Index], Sequence[str]]) -> list[str]:
-        """An ∧ or ∨ that ends after the first block of items that decides it."""
+        """An ∧ or ∨ that stops after the first block of items that decides it."""
         b, size = self.b, self.extents[-1]
         with b.loop(LoopKind.SERIAL, (ZERO,), (size,), decided.entry(b), step=BLOCK) as block:
             start = at(block.index)
@@ -387,15 +389,15 @@ class PhaseNest:
         return list(block.results)
 
     def itemwise(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
-        """Reductions that are exact in any order, and argument reductions, with their state in registers."""
+        """Reductions that are exact in any order, and argument reductions, item by item with their states in registers."""
         b, entry = self.b, [register for one in self.reductions for register in one.entry(self.b)]
         with b.range(LoopKind.SERIAL, self.extents[-1], entry) as loop:
             loop.yields = joined(b, self.reductions, loop.inside, self.states([*point, at(loop.index)], known))
         return self.results_of(loop.results)
 
     def first_extremes(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
-        """Argument reductions, and others that are exact in any order: the extremes in vectors, block by block, then the place of
-        each in the first block that has it."""
+        """Argument reductions, and others that are exact in any order: computes the extremes in vectors, block by block, then the
+        position of each within the first block that has it."""
         b, size, reductions = self.b, self.extents[-1], self.reductions
         extremes = [one.extreme for one in reductions]
         finding = [number for number, one in enumerate(reductions) if one.is_argument_reduction]
@@ -419,8 +421,8 @@ class PhaseNest:
         return totals
 
     def first_place(self, point: Sequence[Index], known: dict[int, str], number: int, extreme: str, first: Index) -> str:
-        """The place of the first item that equals an extreme, which is in the block that begins at `first` unless all items there
-        are NaN."""
+        """The position of the first item that equals the extreme.  It lies in the block that begins at `first`, unless all items
+        of that block are NaN; then it is searched item by item."""
         b, size, one = self.b, self.extents[-1], self.reductions[number]
         least = Reduction("min", Kind.I64)
         none = b.constant(Kind.I64, least.neutral_bits)
@@ -472,7 +474,7 @@ def lower_structured(scope: LoweringScope, phase: Structured) -> None:
 
 
 def _defer_view(scope: LoweringScope, phase: Structured) -> None:
-    """Defer a view: its readers take the items from its operand."""
+    """Defers a view: its readers read the items of its operand."""
     (read,), sizes = phase.reads, [axis.size for axis in phase.axes]
 
     def item(point: tuple[Index, ...], mask: str | None) -> Registers:
@@ -483,7 +485,7 @@ def _defer_view(scope: LoweringScope, phase: Structured) -> None:
 
 
 def _note_transposition(scope: LoweringScope, phase: Structured) -> None:
-    """Record a phase that is a transposition in `scope.transposed`."""
+    """Records a transposition in `scope.transposed`."""
     match phase:
         case Structured(reads=(Read(value, Projection((Affine(indices, _, False),))),), body=(ReadNode(),), results=(result,)):
             axes = [term.axis for index in indices for term in index.terms if term.coefficient == 1]
@@ -513,7 +515,7 @@ class _RegionPhase(PhaseNest):
             self.targets = [scope.destination_of(result.value) for result in phase.results]
 
     def choose_form(self) -> Form:
-        """The form whose vector axis is contiguous for most operands."""
+        """Chooses the form whose vector axis is contiguous for most operands."""
         size = self.along
         if size is None:
             return Form.MAP
@@ -531,7 +533,7 @@ class _RegionPhase(PhaseNest):
         for read in self.phase.reads:
             stage = read.projection.stages[-1] if read.projection.stages else None
             if stage is None:
-                votes += 1  # the identity: the reduced axis is the last
+                votes += 1  # the identity projection: the reduced axis is the last
             elif isinstance(stage, Affine) and stage.indices:
                 axes = {term.axis for term in stage.indices[-1].terms} if len(read.projection.stages) == 1 else set()
                 votes += (reduced in axes) - (reduced - 1 in axes)
@@ -568,7 +570,7 @@ class _RegionPhase(PhaseNest):
 
 
 def copy(scope: LoweringScope, shape: Sequence[Size], source: Storage, target: ValueLocation) -> None:
-    """Copy every item of a value of this shape from `source` to `target`."""
+    """Writes loops that copy every item of a value of this shape from `source` to `target`."""
     if source == target:
         return
     with scope.points(shape) as point:
@@ -648,7 +650,7 @@ class KernelLowering(PhaseNest):
         return (vector + 1,) if row.step in (VectorStride.UNIT, VectorStride.REVERSED) else ()
 
     def item(self, number: int, point: Sequence[Index], part: int = 0, ahead: Index = ZERO) -> tuple[Index, ...]:
-        """The view indices of an operand's item at a point, `ahead` items further on the contiguous axis."""
+        """The view indices of an operand's item at a point, plus `ahead` items along the contiguous axis."""
         row = self.kernel.operands[number]
         indices = [index if on else ZERO for index, on in zip(point, row.moves, strict=False)]
         indices += [ZERO] * (self.kernel.axes - len(indices))
@@ -698,7 +700,7 @@ class KernelLowering(PhaseNest):
         return plus(point[axis], at(self.origins[axis]))
 
     def fetch(self, number: int, node: ApplyNode, registers: Sequence[str], point: Sequence[Index]) -> str:
-        """An item by an index, which is checked unless it is known to be in range."""
+        """The register of an item at a computed index, which is checked unless it is known to be in range."""
         b, (index, count, stride), operand = self.b, registers, node.parameter
         if node.function == FETCH:
             b.fail(number, b.apply("outside", (index, count), Kind.I64, Kind.BOOL), (index,))
@@ -724,19 +726,19 @@ class KernelLowering(PhaseNest):
 def gpu_kernel(kernel: Kernel, most: int = MAX_SUM) -> LoopProgram:
     """The GPU program of a kernel.
 
-    `most`: an upper bound of the reduced length (`length_class`): a power of two up to a block, else `loopir.reductions.MAX_SUM`;
-    in the latter case the last parameter is the number of blocks."""
+    `most`: an upper bound of the reduced length (`length_class`).  It is a power of two up to the size of a block, or else
+    `loopir.reductions.MAX_SUM`; then the last parameter is the number of blocks."""
     return (GpuPhase(kernel) if kernel.form is Form.MAP else _GpuReductions(kernel, most)).program()
 
 
 def length_class(length: int) -> int:
-    """The upper bound of the length that a kernel for lines of this length is printed for: few bounds, so that kernels are
-    reused."""
+    """The upper bound of the reduced length for which a kernel of lines of this length is printed.  There are few bounds, so
+    kernels are reused."""
     return MAX_SUM if length > BLOCK else BLOCK if length > LANES else 1 << (length - 1).bit_length()
 
 
 class GpuPhase(KernelLowering):
-    """A map on a GPU; and, for reductions, loops over the cells of thread blocks."""
+    """The GPU loops of a map; subclasses add reductions, with loops over the cells of thread blocks."""
 
     outer: ClassVar = LoopKind.PARALLEL
     in_order: ClassVar = False
@@ -744,8 +746,8 @@ class GpuPhase(KernelLowering):
 
     @contextmanager
     def cells(self, together: int) -> Iterator[tuple[list[Index], AccumulatorCells]]:
-        """Loops over groups of `together` cells, one a thread block: the point of the first, and the cells along the last
-        axis."""
+        """Loops over groups of `together` cells, one group per thread block; yields the point of the first cell, and the cells
+        along the last axis."""
         b, point, sizes = self.b, list[Index](), self.sizes[:-1]
         with ExitStack() as loops:
             if not sizes:
@@ -756,7 +758,7 @@ class GpuPhase(KernelLowering):
             yield point, AccumulatorCells(plus(at(sizes[-1]), times(point[-1], -1)) if sizes else ONE, together)
 
     def of_cell(self, point: Sequence[Index], cell: Index) -> tuple[list[Index], dict[int, str]]:
-        """The point of a cell, and the registers that do not depend on its items."""
+        """The point of a cell, and the registers that do not depend on the cell's items."""
         here, known = [*point[:-1], plus(point[-1], cell)] if point else [], dict(self.known)
         for depth in range(1, self.kernel.axes):
             self.enter(here[:depth], known)
@@ -793,7 +795,7 @@ class _GpuReductions(GpuPhase):
                 self.join(point)
 
     def block(self, point: Sequence[Index], cells: AccumulatorCells, start: Index, length: Index, block: Index) -> None:
-        """The reduction of `length` items from `start` on, of the cells of one thread block."""
+        """Reduces `length` items from `start` on, for the cells of one thread block."""
 
         def items(cell: Index) -> Callable[[Index], list[str]]:
             here, column = self.of_cell(point, cell)
@@ -810,7 +812,7 @@ class _GpuReductions(GpuPhase):
                 self.emit(here, self.results_of(totals))
 
     def join(self, point: Sequence[Index]) -> None:
-        """The combination of a cell's partial results, as a binary tree of neighbours."""
+        """Combines a cell's partial results as a binary tree of neighbours."""
         b, one = self.b, self.b.constant(Kind.I64, 1)
         with b.range(LoopKind.SERIAL, Index((), 63), [(Kind.I64, one, None)]) as level:
             (step,) = level.inside

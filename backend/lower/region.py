@@ -71,10 +71,10 @@ from .scope import (
 
 # ------------------------------------------------------------------------------------------------ buffer reuse
 #
-# Which phases may overwrite their operands, and which results may alias them: liveness in one block.
+# Liveness in one block: the phases that may overwrite their operands, and the results that may alias them.
 #
 def _viewed_operands(phase: Phase) -> tuple[ValueId, ...]:
-    """The operands of which a phase is a view: a rotation, a join, a gather or a structured view; else none."""
+    """The operands of which the phase is a view: of a rotation, a join, a gather or a structured view; of other phases none."""
     match phase:
         case LibraryPhase(op="join"):
             return phase.args
@@ -87,7 +87,7 @@ def _viewed_operands(phase: Phase) -> tuple[ValueId, ...]:
 
 
 def _is_computable(stage: Affine | Reshaped) -> bool:
-    """Can lowering compute which item each point reads?"""
+    """Can lowering express the item that each point reads?"""
     if isinstance(stage, Affine):
         return not stage.fills
     return all(size.constant is not None for size in (*stage.source, *stage.target))
@@ -124,7 +124,7 @@ def aliased_results(block: SubGraph, overwritten: AbstractSet[ValueId], shape: C
 
 
 def _is_read_in_few(block: SubGraph, value: ValueId, shape: Callable[[ValueId], Sequence[Size]]) -> bool:
-    """Do only gathers of several items read a value, and fewer items than it has?"""
+    """Is a value read only by gathers of several items, which together read fewer items than it has?"""
     readers = [phase for phase in block.phases if value in traverse.uses(phase)]
     if not readers or value in block.results:
         return False
@@ -162,7 +162,7 @@ def needs_second_buffer(body: SubGraph, old: ValueId, chain: Sequence[ValueId], 
 
 
 def captured_values(phase: Branch) -> set[ValueId]:
-    """The values that the arms of a branch read and do not define."""
+    """The values that the arms of a branch read but do not define."""
     defined = {v for arm in (phase.then, phase.otherwise) for p in traverse.all_phases(arm) for v in traverse.results(p)}
     return {v for v in traverse.uses(phase) if v not in defined}
 
@@ -187,7 +187,8 @@ class StateStorage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One component of a loop's state.  `memory`: all its memory (None: registers); `chain`: values that share it in place."""
+    """One component of a loop's state.  `memory`: its buffers (None: it is in registers); `chain`: the values of its in-place
+    chain, which share one buffer."""
 
     param: ValueId
     storage: StateStorage
@@ -195,7 +196,7 @@ class Component:
     chain: tuple[ValueId, ...] = ()
 
     def buffers(self, iteration: Index, parity: Index) -> tuple[ValueLocation, ValueLocation]:
-        """The locations of the old and of the new value."""
+        """The locations of the old and of the new value in this iteration."""
         assert self.memory is not None
         match self.storage:
             case StateStorage.DOUBLE_BUFFERED:
@@ -301,7 +302,7 @@ def _of_fold(scope: LoweringScope, phase: Fold) -> LoopState:
 
 
 def lower_block(scope: LoweringScope, block: SubGraph, overwritten: AbstractSet[ValueId] = frozenset()) -> list[Storage]:
-    """Lower every phase in order; returns the storage of the results, which is in `scope.destinations` for those that it has."""
+    """Lower every phase in order; returns the storage of the results, which is that of `scope.destinations` where it is given."""
     scope.aliases |= aliased_results(block, overwritten, scope.shape)
     destinations = [scope.destinations.get(result) for result in block.results]
     for phase in block.phases:
@@ -418,7 +419,7 @@ def _step(
     scope: LoweringScope, loop: LoopState, components: Sequence[Component], old: Sequence[Storage],
     targets: Sequence[ValueLocation | None],
 ) -> list[Storage]:  # fmt: skip
-    """One iteration: the storage of the next state, which is the component's target where it has one."""
+    """Lowers one iteration; returns the storage of the next state, which is the component's target where it has one."""
     overwritten: set[ValueId] = set()
     for component, result, old_value, target in zip(components, loop.body.results, old, targets, strict=True):
         scope.values[component.param] = old_value
@@ -442,7 +443,7 @@ def _step(
 
 
 def _exit_condition(scope: LoweringScope, until: SubGraph, new: Sequence[Storage], old: Sequence[Storage]) -> str:
-    """The register that says whether the loop exits with this state."""
+    """The register of the exit condition on this state."""
     scope.values.update(zip(until.params, (*new, *old), strict=True))
     (stop,) = lower_block(scope, until)
     (register,) = scope.read(stop, ())
@@ -475,7 +476,7 @@ def _lower_inner_loop(scope: LoweringScope, loop: LoopState) -> None:
             components.append(Component(param, storage, memory, chain))
             firsts.append(None if shape else scope.read(first, ()))
         after = iterate(scope, loop, components, bounds, firsts)
-    if loop.first and loop.keep:  # a scan of nothing has no first state
+    if loop.first and loop.keep:  # an empty scan has no first state
         b.choose(b.compare("lt", ZERO, length), statements, ())
     else:
         b.statements += statements
@@ -495,7 +496,7 @@ def _lower_inner_loop(scope: LoweringScope, loop: LoopState) -> None:
 
 
 def _poll_interval(scope: LoweringScope, phase: Loop | Fold | Map) -> int:
-    """After how many iterations an inner loop polls for interrupts, a power of two; 0 for a short loop."""
+    """The number of iterations, a power of two, after which an inner loop polls for interrupts; 0 for a short loop."""
     trips, points = trips_and_points(phase, scope.types)
     return 1 << max(0, (_POLL_POINTS // points).bit_length() - 1) if trips * points >= _POLL_POINTS else 0
 
@@ -504,7 +505,7 @@ _POLL_POINTS: Final = 1 << 22
 
 
 def _with_polling(scope: LoweringScope, loop: LoopState) -> LoopState:
-    """The inner loop, polling for interrupts if it is long."""
+    """The inner loop; it polls for interrupts if it is long."""
     every = _poll_interval(scope, loop.phase)
 
     def enter(index: str) -> None:
@@ -651,7 +652,7 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
 
 
 def _scratch(shape: tuple[Index, ...]) -> Source:
-    """The source of a scratch view whose shape is constant."""
+    """The source of a scratch view of constant shape."""
     return ScratchView(tuple(number(index.constant) for index in shape))
 
 

@@ -52,7 +52,7 @@ class RowPass:
 @dataclass(frozen=True, slots=True)
 class RowPasses:
     """The passes of a chain.  `scratch_rows`: the scratch row of each spilled node.  `elements`: the nodes that vary along the
-    row.  `levels`, by node: the pass after which it can be known."""
+    row.  `levels`, by node: the pass after which its value is known."""
 
     sweeps: tuple[RowPass, ...]
     scratch_rows: dict[int, int]
@@ -118,7 +118,7 @@ def _argument(nodes: Sequence[Node], index: int) -> int:
 # ---------------------------------------------------------------------------------------------------- rows
 
 _TILE: Final = 64
-"""Short rows whose scratch fits in cache together."""
+"""Short rows whose scratch fits in the cache together."""
 _SCRATCH_GAP: Final = 16
 """Items of padding between rows of scratch, so that they do not start in the same cache set."""
 
@@ -163,7 +163,7 @@ class RowLowering(KernelLowering):
         raise NotImplementedError
 
     def depends(self, node: Node) -> frozenset[int]:
-        """The axes of a node; a row reduction, and all that depends on it, also depends on the last axis."""
+        """The axes on which a node depends; row reductions, and all nodes that depend on one, count as varying along the row."""
         along = isinstance(node, ApplyNode) and node.function in FUNCTIONS
         return super().depends(node) | (frozenset({self.kernel.axes - 1}) if along else frozenset())
 
@@ -202,7 +202,8 @@ class RowLowering(KernelLowering):
 
     def element(self, sweep: RowPass, row: Sequence[Index], item: Index, known: dict[int, str], mask: str | None = None
                 ) -> list[str]:  # fmt: skip
-        """Evaluate a pass at one item of the row, where a mask is true: spills, stores, and returns the items to be reduced."""
+        """Evaluates a pass at one item of the row, where the mask is true: spills and stores values, and returns the items to be
+        reduced."""
         point, values = [*row, item], dict(known)
         for index in sorted(sweep.nodes):
             if index in self.scratch and index not in sweep.spills:
@@ -217,7 +218,7 @@ class RowLowering(KernelLowering):
 
 
 class _RowByRow(RowLowering):
-    """Vectors along the row."""
+    """The passes of a chain row by row, with vectors along the row."""
 
     def __init__(self, kernel: Kernel) -> None:
         super().__init__(kernel)
@@ -258,7 +259,7 @@ class _RowByRow(RowLowering):
 
 
 class _RowsSideBySide(RowLowering):
-    """Vectors across rows, item after item."""
+    """The passes of a chain for several rows side by side, with vectors across rows, item by item."""
 
     def scratch_view(self, kind: Kind) -> str:
         shape = (Index((), MAX_SIDE_BY_SIDE), Index((), _TILE))
@@ -300,7 +301,7 @@ class _RowsSideBySide(RowLowering):
         return [self.halved(tree, one) if tree else next(results) for one, tree in zip(sums, trees, strict=True)]
 
     def halved(self, tree: str, total: Reduction) -> str:
-        """See Note [Short rows]."""
+        """Combines the items of a short row by halving.  See Note [Short rows]."""
         b, half = self.b, MAX_SIDE_BY_SIDE // 2
         while half:
             bounds = Index((), half), plus(at(self.sizes[-1]), Index((), -half))
@@ -316,7 +317,7 @@ class _RowsSideBySide(RowLowering):
 #
 # Chains along rows as loop programs for GPUs: a thread block makes all passes over some rows.
 #
-# Elements are recomputed in each pass: the row is in cache by then, and a GPU has arithmetic to spare.  Row reductions stay in
+# Elements are recomputed in each pass, since the row is in the cache and arithmetic is cheap on a GPU.  Row reductions stay in
 # shared memory, where every thread of the block reads them.
 
 def gpu_rows(kernel: Kernel) -> LoopProgram:

@@ -1,8 +1,8 @@
 """The scope of a region being lowered: the storage of each value, and the registers and parameters of sizes.
 
 Note [Sizes].  A size that is a number becomes a parameter of the program unless it is small, so that one program serves many
-sizes; a number close to another parameter is that parameter plus a constant.  A size that is known when the region starts is a
-parameter too.  A size that the region itself defines is a register.
+sizes; a number close to an existing parameter is that parameter plus a constant.  A size that is known when the region starts is
+a parameter too.  A size that the region itself defines is a register.
 
 Note [Parts].  A complex number is two items, real and imaginary, along an extra last axis of its view; in registers it is two
 registers.  So an item is a tuple of one or two registers.
@@ -32,11 +32,11 @@ SMALL: Final = 17
 
 
 class NotLowerable(Exception):
-    """The region cannot be a loop program; the text says why, for `rho plan`."""
+    """Raised where the region cannot become a loop program; the text is the reason, for `rho plan`."""
 
 
 Registers: TypeAlias = tuple[str, ...]
-"""The registers of an item: one, or two parts of a complex number."""
+"""The registers of an item: one, or two for the parts of a complex number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class ValueLocation:
     parts: int = 1
 
     def at(self, point: Sequence[Index]) -> list[tuple[Index, ...]]:
-        """The indices of each part of an item."""
+        """The indices of each part of the item at a point."""
         coordinates = iter(point)
         indices = tuple([next(coordinates) if index is None else index for index in self.fixed] + list(coordinates))
         return [indices] if self.parts == 1 else [(*indices, ZERO), (*indices, ONE)]
 
     def cell(self, axis: int, index: Index) -> ValueLocation:
-        """The cells of the value at an index of one of its axes."""
+        """The subarray at an index of one axis of the value."""
         free = [axis for axis, fixed in enumerate(self.fixed) if fixed is None]
         padded = list(self.fixed)
         while len(free) <= axis:
@@ -65,7 +65,7 @@ class ValueLocation:
         return ValueLocation(self.view, tuple(padded), self.parts)
 
     def cells(self, point: Sequence[Index]) -> ValueLocation:
-        """The cell at a point of the leading axes."""
+        """The cell at a point of the value's leading axes."""
         cell = self
         for index in point:
             cell = cell.cell(0, index)
@@ -153,7 +153,7 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class Routine:
     """The target of a call: runs a phase, reading its operands and writing its results and the sizes that it `defines`; or,
-    without a phase, checks the guards that wait for a size in `defines`, or only polls for interrupts.
+    without a phase, checks the guards that wait for a size in `defines`, or just polls for interrupts.
 
     `sizes`: the run-time sizes that the call passes.  `transposed`: operands that alias others with their axes in another order,
     as outside regions: (value, other, order).  `numbers`: operands that are sizes instead of values of the graph."""
@@ -181,7 +181,7 @@ class LoweringScope:
     transposed: dict[ValueId, tuple[ValueId, tuple[int, ...]]] = field(default_factory=dict)
     """Transpositions, by result: the operand and the order of its axes."""
     deferred: dict[ValueId, DeferredItem] = field(default_factory=dict)
-    """Deferred values, whose items each reader computes."""
+    """Deferred values, whose items each reader computes where it needs them."""
     sources: dict[str, Source] = field(default_factory=dict)
     parameters: dict[str, Size] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
@@ -189,18 +189,18 @@ class LoweringScope:
     sizes: dict[SizeVariable, str] = field(default_factory=dict)
     """Registers of the run-time sizes that the region defines."""
     destinations: dict[ValueId, ValueLocation] = field(default_factory=dict)
-    """The location that a value which is not lowered yet must have."""
+    """The required location of values that are not lowered yet."""
     aliases: set[ValueId] = field(default_factory=set)
-    """Results that may alias their operand, which is not overwritten while they are read."""
+    """Results that may alias their operands, which nothing overwrites as long as the results are read."""
     facts: list[Index] = field(default_factory=list)
-    """Facts about parameters: each of these expressions is at least 0."""
+    """Facts about parameters: each of these expressions is nonnegative."""
     waits_for: frozenset[SizeVariable] = frozenset()
-    """Sizes that a guard of the program waits for."""
+    """The sizes for which a guard of the program waits."""
 
     # -------------------------------------------------------------------------------------------- sizes
 
     def index_of(self, size: Size) -> Index:
-        """A size as an index."""
+        """The size as an index expression."""
         constant = size.constant
         if constant is not None and abs(constant) < SMALL:
             return Index((), constant)
@@ -274,7 +274,7 @@ class LoweringScope:
 
     @contextmanager
     def points(self, shape: Sequence[Size], last: LoopKind = LoopKind.VECTOR) -> Iterator[list[Index]]:
-        """A nest with one loop an axis; the innermost is of kind `last`."""
+        """A nest with one loop per axis; the innermost is of kind `last`."""
         kinds = [LoopKind.SERIAL] * (len(shape) - 1) + [last]
         with ExitStack() as loops:
             yield [at(loops.enter_context(self.b.range(kind, self.index_of(size))).index)
@@ -293,7 +293,7 @@ class LoweringScope:
     def external_view(
         self, kind: Kind, shape: tuple[Size, ...], source: Source, role: ViewRole = ViewRole.INPUT
     ) -> ValueLocation:
-        """A view of memory that the caller passes."""
+        """A view of memory that the caller provides."""
         return self._view("x", kind, [self.extent_of(size) for size in shape], role, source)
 
     def _view(self, prefix: str, kind: Kind, shape: Sequence[Index], role: ViewRole, source: Source) -> ValueLocation:
@@ -304,13 +304,13 @@ class LoweringScope:
         return ValueLocation(view.name, parts=len(parts))
 
     def extent_of(self, size: Size) -> Index:
-        """The extent of a view: run-time sizes of the region count at their upper bounds."""
+        """The extent of a view along a size: run-time sizes of the region count at their upper bounds."""
         if any(v in self.sizes for v in size.variables()):
             size = number(self.upper_bound(size))
         return self.index_of(size)
 
     def read_invariant(self, memory: ValueLocation) -> Registers:
-        """The single item of a view that no iteration writes, loaded once before all loops."""
+        """Loads the single item of a view that no iteration writes, once before all loops."""
         statements, self.b.statements = self.b.statements, self.b.preamble
         try:
             return self.read(memory, ())
@@ -346,12 +346,12 @@ class LoweringScope:
         return register
 
     def integer(self, value: ValueId, indices: tuple[Index, ...] = ()) -> str:
-        """An item as an i64."""
+        """An item as an i64 register."""
         register, kind = self.load(value, indices), self.kind(value)
         return register if kind is Kind.I64 else self.b.apply("convert", (register,), kind, Kind.I64)
 
     def destination_of(self, value: ValueId) -> ValueLocation:
-        """The location for a value that is about to be computed: its destination, or else scratch."""
+        """The location for a value that is about to be computed: its required destination, or else scratch."""
         wanted = self.destinations.pop(value, None)
         return wanted if wanted is not None else self.scratch(self.kind(value), self.shape(value))
 
@@ -368,12 +368,12 @@ class LoweringScope:
         self.values[value] = item
 
     def cell(self, param: ValueId, where: Storage, point: Sequence[Index]) -> None:
-        """Bind a param of a body to the cell of a value at a point of its leading axes."""
+        """Binds a body's parameter to a cell of the value, at a point of the value's leading axes."""
         cell = where.cells(point) if isinstance(where, ValueLocation) else where
         self.values[param] = cell if self.shape(param) else self.read(cell, ())
 
     def check(self, check: Check) -> int:
-        """Add a check; returns its number."""
+        """Adds a check; returns its number."""
         self.checks.append(check)
         return len(self.checks) - 1
 
@@ -387,8 +387,8 @@ class LoweringScope:
 
 def indices_of(scope: LoweringScope, projection: Projection, point: Sequence[Index], sizes: Sequence[Size]
                ) -> tuple[tuple[Index, ...], str | None]:  # fmt: skip
-    """The operand's indices that a projection reads at a point of a space of these sizes, and the register that is true if they
-    are in range (None: always)."""
+    """The operand's indices that a projection reads at a point of a space of these sizes, and the register that says whether they
+    are in range (None: they always are)."""
     current = tuple(point)
     ranges = [(0, max(0, scope.upper_bound(size) - 1)) for size in sizes]
     mask: str | None = None
@@ -428,7 +428,7 @@ def _reshaped(scope: LoweringScope, stage: Reshaped, point: tuple[Index, ...], r
         raise NotLowerable("a reshape between sizes that a run finds")
     source, target = numbers[: len(stage.source)], numbers[len(stage.source) :]
     flat, low, high, step = ZERO, 0, 0, 1
-    parts: list[tuple[Index, int, tuple[int, int]]] = []  # index, stride in the flat order, range
+    parts: list[tuple[Index, int, tuple[int, int]]] = []  # index, its stride in the flat order, its range
     for axis in range(len(source) - 1, -1, -1):
         parts.append((point[axis], step, ranges[axis]))
         step *= source[axis] or 0
@@ -464,7 +464,7 @@ def _reshaped(scope: LoweringScope, stage: Reshaped, point: tuple[Index, ...], r
 
 
 def _digits(scope: LoweringScope, flat: Index, target: Sequence[int | None]) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:
-    """The indices of an item from its row-major position, by division in binary64, which is exact below 2⁵²."""
+    """The indices of an item computed from its row-major position, by division in binary64, which is exact below 2⁵²."""
     b, following, stride = scope.b, list[Index](), 1
     sizes = [size or 0 for size in target]
     for size in sizes:

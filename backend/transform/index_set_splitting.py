@@ -41,14 +41,14 @@ _MOST_BORDERS: Final = 2
 _MOST_STATEMENTS: Final = 1500
 _GROWTH: Final = 12
 _SHORT_LOOP: Final = 4
-"""Iterations up to which a loop is not split."""
+"""Loops of up to this many iterations are not split."""
 
 _BELOW: Final = {"lt": (0,), "ge": (0,), "le": (-1,), "gt": (-1,), "eq": (0, -1), "ne": (0, -1), "min": (0,), "max": (0,)}
-"""By function of a and b: constants c such that it is linear or constant where a - b + c < 0, and where it is not."""
+"""By function of a and b: constants c such that it is linear or constant where a - b + c < 0, and likewise where it is not."""
 
 
 def split_index_sets(program: LoopProgram) -> LoopProgram:
-    """Split loops at the borders of their conditions."""
+    """Splits loops at the borders of their conditions."""
     splitting = _Splitting(program)
     body = splitting.block(program.body, facts_of(program, splitting.definitions))
     return replace(program, body=body) if splitting.has_split else program
@@ -89,7 +89,7 @@ class _Splitting:
         return [self.inside(parts[0], facts), middle, *(self.inside(part, facts) for part in parts[2:])]
 
     def inside(self, loop: For, facts: Facts) -> For:
-        """A loop with its inner loops split, unless it is an edge."""
+        """The loop with its inner loops split, unless the loop is an edge."""
         return loop if _is_short(loop, 1, facts) else replace(loop, body=self.block(loop.body, facts.in_iteration(loop)))
 
     def borders(self, loop: For, facts: Facts) -> list[Index]:
@@ -116,12 +116,12 @@ class _Splitting:
         if not isinstance(statement, Apply) or statement.compute is not Kind.I64 or statement.name not in self.deciding:
             return []
         forms = [self.definitions.form(name) for name in statement.args]
-        if statement.function == "residue":  # by a constant it would have many borders
+        if statement.function == "residue":  # a residue by a constant would have many borders
             return [forms[1], minus(forms[1], forms[0])] if forms[0].terms else []
         return [plus(minus(*forms), Index((), constant)) for constant in _BELOW.get(statement.function, ())]
 
     def parts(self, loop: For, borders: list[Index]) -> list[For]:
-        """The loops over the ranges between borders; the last one keeps the names."""
+        """The loops over the ranges between borders; the last one keeps the names of results."""
         lower, parts, initial = loop.lower, list[For](), [c.initial for c in loop.carried]
         for border in borders:
             (copy,), new = copied((loop,), self.names, {})
@@ -139,7 +139,7 @@ def _over_range(loop: For, lower: tuple[Index, ...], upper: tuple[Index, ...], i
 
 
 def _is_above(one: Index, other: Index, facts: Facts) -> bool:
-    """Is a border above another one?  If that depends on sizes, a border with sizes counts as above a constant."""
+    """Is border `one` above border `other`?  Where sizes decide it, a border with sizes counts as above a constant."""
     if facts.proves(minus(one, other)):
         return True
     return not facts.proves(minus(other, one)) and bool(one.terms) and not other.terms
@@ -150,12 +150,12 @@ def _is_short(loop: For, most: int, facts: Facts) -> bool:
 
 
 def _follows_order_of_sums(loop: For) -> bool:
-    """Is it a reduction in the order of sums?"""
+    """Is the loop a reduction in the order of sums?"""
     return any(c.reduction is not None and not is_exact_in_any_order(c.reduction, c.kind) for c in loop.carried)
 
 
 def _border(form: Index, name: str) -> Index | None:
-    """The least i from which a form in register i changes sign, if that is affine; else None."""
+    """The least i from which on a form in register i has the other sign, if that is affine; else None."""
     match coefficient(form, name):
         case 1:
             return minus(index(name), form)

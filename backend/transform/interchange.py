@@ -48,7 +48,7 @@ _CHECK_INTERVAL: Final = 8
 
 
 def interchange_loops(program: LoopProgram) -> LoopProgram:
-    """Move serial loops inwards."""
+    """Moves serial loops into the nests that they surround."""
     interchanging = _Interchanging(program)
     body = interchanging.block(program.body, facts_of(program, interchanging.definitions))
     return replace(program, body=body) if interchanging.has_moved else program
@@ -112,7 +112,7 @@ class _Interchanging:
     # ------------------------------------------------------------------------------------------- legality
 
     def nest(self, around: For) -> _PerfectNest:
-        """The perfect nest in a loop, whose bounds must not change with the loop's iterations."""
+        """The perfect nest inside a loop, whose bounds must not change with the loop's iterations."""
         is_plain = around.kind is LoopKind.SERIAL and not around.carried and around.until is None and around.step == 1
         if not is_plain or len(around.lower) + len(around.upper) > 2 or may_exit(around.body):
             raise _NotInterchangeable
@@ -153,7 +153,7 @@ class _Interchanging:
             names = {name for form in indices for name, _ in form.terms}
             if statement.view not in stored:
                 if not names.isdisjoint(changing) and not names.isdisjoint(points):
-                    raise _NotInterchangeable  # contiguous along points, scattered along iterations
+                    raise _NotInterchangeable  # contiguous along points but scattered along iterations
                 continue
             cell = cells.setdefault((statement.view, indices), _StateCell(statement.view, indices))
             if statement.mask is not None or cell.item or not names.isdisjoint(changing):

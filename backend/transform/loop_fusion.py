@@ -44,12 +44,12 @@ from ..loopir.verifier import ViewAccess, accesses, may_fail
 from .rewriting import FreshNames, may_exit, renamed, statement_count, views_stored_in
 
 _MOST_STATEMENTS: Final = 100
-"""Statements of a fused body at most."""
+"""The most statements of a fused body."""
 _MOST_DELAY: Final = 2
 
 
 def fuse_loops(program: LoopProgram) -> LoopProgram:
-    """Fuse loops."""
+    """Fuses adjacent loops that access the same memory."""
     fusing = _Fusing(program)
     body = fusing.block(program.body, facts_of(program, fusing.definitions))
     return replace(program, body=body) if fusing.has_fused else program
@@ -82,7 +82,7 @@ class _Fusing:
         return statement
 
     def fuse_with_last(self, done: list[Statement], second: For, facts: Facts) -> For:
-        """The loop, fused with the last loop of `done` (which is removed there) if that is legal; else the loop itself."""
+        """The loop, fused with the last loop of `done` (which is removed there) if that is legal; else the loop unchanged."""
         position = len(done) - 1
         while position >= 0 and not isinstance(done[position], For | If | Store | Call):
             position -= 1
@@ -130,7 +130,8 @@ class _Fusing:
         return None
 
     def offsets(self, first: For, second: For, delay: int) -> tuple[int, int] | None:
-        """By how many iterations the delayed second loop starts, and ends, after the first one; None if they are not constant."""
+        """The iterations by which the delayed second loop starts, and ends, after the first one; None if they are not
+        constant."""
         if not delay and all(
             set(map(self.definitions.expand, bounds)) == set(map(self.definitions.expand, other))
             for bounds, other in ((first.lower, second.lower), (first.upper, second.upper))
@@ -180,7 +181,7 @@ class _Fusing:
 
 
 def _may_fuse(first: For, second: For) -> bool:
-    """Have the loops the same kind and step, do they access a common view, and is the result small enough?"""
+    """Do the loops have the same kind and step, access a common view, and fuse to a small enough body?"""
     if (first.kind, first.step, first.until, second.until) != (second.kind, second.step, None, None):
         return False
     if statement_count(first.body) + statement_count(second.body) > _MOST_STATEMENTS:
@@ -200,7 +201,7 @@ def _has_loops(loop: For) -> bool:
 
 
 def _may_move(between: tuple[Statement, ...], first: For) -> bool:
-    """May these scalars move before the loop?"""
+    """Can these scalars move before the loop?"""
     results, stores = {c.result for c in first.carried}, views_stored_in((first,))
     for statement in between:
         match statement:

@@ -42,11 +42,11 @@ from .rewriting import FreshNames, copied, is_independent, may_exit, statement_c
 
 _MOST_ITERATIONS: Final = 8
 _MOST_STATEMENTS: Final = 64
-"""Statements of all iterations of an unrolled loop at most."""
+"""The most statements of all iterations of an unrolled loop."""
 
 
 def unroll_loops(program: LoopProgram) -> LoopProgram:
-    """Unroll short loops, outer ones first, as bounds of inner ones may depend on their indices."""
+    """Unrolls short loops, outer ones first, as bounds of inner ones may depend on their indices."""
     unrolling = _Unrolling(program)
     body = unrolling.block(program.body)
     return program if body == program.body else replace(program, body=body)
@@ -89,7 +89,7 @@ class _Unrolling:
         return done
 
     def trip(self, loop: For) -> int | None:
-        """The number of iterations of a loop to unroll; None if it stays."""
+        """The number of iterations of a loop to unroll; None if it is not unrolled."""
         if len(loop.lower) > 1 or len(loop.upper) > 1:
             return None
         length = self.definitions.expand(minus(loop.upper[0], loop.lower[0]))
@@ -115,7 +115,7 @@ class _Unrolling:
         return total
 
     def has_constant_trip(self, inner: For, loop: For) -> bool:
-        """Has an inner serial loop a constant length for each iteration of the loop?"""
+        """Does an inner serial loop have a constant length in each iteration of the loop?"""
         if inner.kind is not LoopKind.SERIAL or len(inner.lower) > 1 or len(inner.upper) > 1:
             return False
         length = self.definitions.expand(minus(inner.upper[0], inner.lower[0]))
@@ -134,7 +134,7 @@ def _pairs(loop: For, values: list[str]) -> dict[str, str]:
 # became affine later.  Done if stores are contiguous along the loop, and most loads are contiguous or invariant.
 
 def vectorise_loops(program: LoopProgram) -> LoopProgram:
-    """Make serial loops vector loops."""
+    """Turns serial loops with independent iterations into vector loops."""
     vectorising = _Vectorising(program)
     body = vectorising.block(program.body, facts_of(program, vectorising.definitions))
     return replace(program, body=body) if vectorising.has_changed else program
@@ -183,7 +183,7 @@ class _Vectorising:
         return bool(stores) and all(step in (1, -1) for step in stores) and 2 * scattered <= len(loads)
 
     def step(self, access: Load | Store, index: str) -> int | None:
-        """The stride of an access along the loop in items, if it is 0, 1 or -1; else None."""
+        """The stride of an access along the loop in items if it is 0, 1 or -1; else None."""
         view = self.views[access.view]
         forms = [self.definitions.expand(form) for form in access.indices]
         steps = [coefficient(form, index) for form in forms]
@@ -195,13 +195,13 @@ class _Vectorising:
 
 # ----------------------------------------------------------------------------------------------- axis collapsing
 #
-# Axis collapsing: the last two axes of a view become one if the last is short and rows are contiguous.
+# Axis collapsing: the last two axes of a view become one if the last axis is short and rows are contiguous.
 #
 # The printer then vectorises across rows (the parts of complex numbers, points of three coordinates).  The caller of the program
 # knows for which views rows are contiguous.
 
 _MAX_ROW: Final = 4
-"""Items of a row."""
+"""The most items of a row."""
 
 
 def collapse_loops(program: LoopProgram, packed: Collection[str]) -> LoopProgram:
@@ -256,7 +256,7 @@ def parallelise_iteration(program: LoopProgram, parity_view: str | None) -> Loop
     known, forms = set(problems(program)), Definitions(program)
 
     def bounded(loop: For) -> For:
-        """The loop with its bounds in terms of parameters, as far as possible."""
+        """The loop with its bounds expressed in parameters, as far as possible."""
         lower, upper = (tuple(map(forms.expand, bounds)) for bounds in (loop.lower, loop.upper))
         return replace(loop, lower=lower, upper=upper)
 
@@ -290,7 +290,7 @@ def _map_loops(body: tuple[Statement, ...], change: Callable[[For], For]) -> tup
 
 
 def _is_nest(statement: Statement, inputs: Collection[str]) -> bool:
-    """Is it a nest of independent loops, or a scalar, which each nest computes again?"""
+    """Is it a nest of independent loops, or a scalar, which each nest recomputes?"""
     inside = [*walk((statement,))]
     joins = any(isinstance(s, Call) or (isinstance(s, For) and s.kind is LoopKind.VECTOR and s.carried) for s in inside)
     if isinstance(statement, For):

@@ -1,6 +1,6 @@
 """The pipeline of transformations of loop programs: each is a function from program to equivalent program.
 
-Each is total (a program to which it does not apply is returned as it is) and idempotent (except `simplify` on code after a check
+Each is total (it returns unchanged a program to which it does not apply) and idempotent (except `simplify` on code after a check
 that always fails, which takes two runs).  All preserve the bits of outputs, the failure record of a run, and the views that are
 not scratch, in their order.
 
@@ -48,7 +48,7 @@ _NOT_ON_GPUS: Final = (
 GPU_PIPELINE: Final = tuple(one for one in PIPELINE if one[0] not in _NOT_ON_GPUS)
 """On GPUs iterations cannot wait for one another, as those of fused loops must, and a branch costs less than a launch."""
 POINTWISE_GPU_PIPELINE: Final = (*GPU_PIPELINE, (loop_fusion.fuse_loops, _CLEANUP))
-"""Points that do not depend on one another never wait, so their loops may be fused."""
+"""Points that do not depend on one another never wait for each other, so their loops may be fused."""
 
 
 @lru_cache(64)

@@ -44,7 +44,7 @@ from .rewriting import rebuilt, views_stored_in
 # ----------------------------------------------------------------------------------------- loop-invariant code
 
 def hoist_invariants(program: LoopProgram) -> LoopProgram:
-    """Move invariant statements out of loops."""
+    """Moves loop-invariant statements out of loops."""
     hoisting = _Hoisting(program)
     body = hoisting.block(program.body, facts_of(program, hoisting.definitions), None)
     return program if body == program.body else replace(program, body=body)
@@ -96,7 +96,7 @@ class _Hoisting:
         return tuple(remaining)
 
     def is_invariant(self, statement: Statement, loop: _LoopBody, in_branch: bool) -> bool:
-        """May a statement move before the loop?"""
+        """Can the statement move before the loop?"""
         if any(name in loop.varying for name in uses(statement)):
             return False
         match statement:
@@ -116,7 +116,7 @@ class _Hoisting:
         return False
 
     def is_invariant_arithmetic(self, statement: Statement, loop: _LoopBody) -> bool:
-        """Is it arithmetic, without checks, on operands that do not vary?"""
+        """Is the statement arithmetic without checks, on operands that do not vary?"""
         if any(name in loop.varying for name in uses(statement)) or (isinstance(statement, Apply) and may_fail(statement)):
             return False
         return isinstance(statement, ConstantStatement | IndexStatement | Apply | For)
@@ -150,7 +150,7 @@ Item: TypeAlias = tuple[str, tuple[Index, ...], str | None]
 
 
 def eliminate_common_subexpressions(program: LoopProgram) -> LoopProgram:
-    """Remove statements that compute or load a value which a register already has."""
+    """Removes statements that compute or load a value which a register already holds."""
     sharing = _Sharing()
     body = sharing.block(program.body, {}, {})
     return program if body == program.body else replace(program, body=body)
@@ -170,7 +170,7 @@ class _Sharing:
         return index(*((self.use(name), c) for name, c in form.terms), constant=form.constant)
 
     def block(self, body: tuple[Statement, ...], known: dict[Expression, str], items: dict[Item, str]) -> tuple[Statement, ...]:
-        """A block; `known` and `items` are updated to the expressions and items available at its end."""
+        """Rewrites a block; updates `known` and `items` to the expressions and items available at its end."""
         remaining: list[Statement] = []
         for original in body:
             statement: Statement
@@ -228,7 +228,7 @@ def _forget(items: dict[Item, str], view: str, indices: tuple[Index, ...] | None
 
 
 def _are_disjoint(left: tuple[Index, ...], right: tuple[Index, ...]) -> bool:
-    """Are these indices of different items, for any values of registers?"""
+    """Are these the indices of different items, whatever the values of registers?"""
     return any(a.terms == b.terms and a.constant != b.constant for a, b in zip(left, right, strict=True))
 
 
@@ -240,7 +240,7 @@ def _are_disjoint(left: tuple[Index, ...], right: tuple[Index, ...]) -> bool:
 # Statements that may exit the program stay.  Invariant: the items of OUTPUT views and the failure record of a run do not change.
 
 def eliminate_dead_code(program: LoopProgram) -> LoopProgram:
-    """Remove dead statements, and scratch views that are not used any more."""
+    """Removes dead statements, and scratch views that are no longer used."""
     while True:
         loaded = {view for s in walk(program.body) for view in loaded_views(s)}
         scratch = {view.name for view in program.views if view.role is ViewRole.SCRATCH}
@@ -260,7 +260,7 @@ def eliminate_dead_code(program: LoopProgram) -> LoopProgram:
 
 
 def _find_redundant_stores(body: tuple[Statement, ...], dead: set[int]) -> set[str]:
-    """Record (by identity) stores of the value that was loaded from the same item, with no store to the view in between; returns
+    """Records (by identity) stores of the value that was loaded from the same item, with no store to the view in between; returns
     the views that the block stores to."""
     loaded: dict[str, set[tuple[tuple[Index, ...], str]]] = {}
     stored: set[str] = set()
@@ -280,7 +280,7 @@ def _find_redundant_stores(body: tuple[Statement, ...], dead: set[int]) -> set[s
 
 
 def _find_overwritten_stores(body: tuple[Statement, ...], dead: set[int]) -> None:
-    """Record (by identity) stores to an item that the same block stores again, with no load of the view and no exit in
+    """Records (by identity) stores to an item that the same block stores again, with no load of the view and no exit in
     between."""
     later: set[tuple[str, tuple[Index, ...]]] = set()
     for statement in reversed(body):
@@ -310,7 +310,7 @@ class _Liveness:
         """The registers that a register's definition uses."""
 
     def has_effect(self, statement: Statement) -> bool:
-        """Has a statement itself an effect other than defining registers?"""
+        """Does the statement itself have an effect other than defining registers?"""
         match statement:
             case Store():
                 return statement.view not in self.unread and id(statement) not in self.dead_stores
@@ -321,7 +321,8 @@ class _Liveness:
         return False
 
     def roots(self, body: tuple[Statement, ...]) -> bool:
-        """Record the uses of each register, and those of statements with effects; returns whether the block has an effect."""
+        """Records the registers that each register uses, and those that statements with effects use; returns whether the block
+        has an effect."""
         acting = False
         for statement in body:
             match statement:

@@ -31,7 +31,7 @@ from ..loopir.verifier import accesses, are_disjoint, may_fail
 
 
 class FreshNames:
-    """Names that a program does not have yet: `v.1`, `v.2`, …"""
+    """Makes names that the program does not contain yet: `v.1`, `v.2`, …"""
 
     def __init__(self, program: LoopProgram) -> None:
         self._used = {*program.parameters, *(name for s in walk(program.body) for name in defined_within(s))}
@@ -105,7 +105,7 @@ def rebuilt(
 
 
 def renamed(body: tuple[Statement, ...], registers: dict[str, str]) -> tuple[Statement, ...]:
-    """A block with registers that it reads replaced; its own definitions keep their names."""
+    """A block with the registers that it reads replaced; the names that it defines stay."""
     if not registers:
         return body
     forms = {old: index(new) for old, new in registers.items()}

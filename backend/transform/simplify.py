@@ -49,7 +49,7 @@ from .rewriting import FreshNames, rebuilt
 # ---------------------------------------------------------------------------------------------------- folding
 
 def simplify(program: LoopProgram) -> LoopProgram:
-    """Simplify a program by the facts that hold at each statement."""
+    """Simplifies a program by the facts that hold at each statement."""
     folding = _Simplifier(program)
     body = folding.block(program.body, facts_of(program, folding.definitions))
     return program if body == program.body else replace(program, body=body)
@@ -64,7 +64,7 @@ class _Simplifier:
         """Registers that reductions yield, whose definitions must keep the form that Note [Loops] of `ir` requires."""
 
     def use(self, name: str) -> str:
-        while name in self.aliases:  # an alias may itself have become one, in a further pass over a loop
+        while name in self.aliases:  # an alias may have become aliased itself, in a further pass over a loop
             name = self.aliases[name]
         return name
 
@@ -138,7 +138,7 @@ class _Simplifier:
         return [self.substituted(node)]
 
     def equal_operand(self, node: Apply, facts: Facts) -> str | None:
-        """The operand that an application equals; None if there is none."""
+        """The operand that an application is known to equal; None if there is none."""
         args = node.args
         match node.function:
             case "select":
@@ -219,7 +219,7 @@ class _Simplifier:
 
 
 def _without_implied(bounds: tuple[Index, ...], is_implied: Callable[[Index, Index], bool]) -> tuple[Index, ...]:
-    """The bounds that no other one implies."""
+    """The bounds that no other bound implies."""
     needed = list(dict.fromkeys(bounds))
     for bound in tuple(needed):
         if any(other is not bound and is_implied(bound, other) for other in needed):
@@ -259,11 +259,11 @@ KnownIndices: TypeAlias = Progression | Index
 
 _MAX_INDICES: Final = 1 << 14
 _MAX_FIRST_INDEX: Final = 8
-"""Limits of the length and of the first item of index vectors that are recognised as progressions."""
+"""The greatest length and first item of index vectors that are recognised as progressions."""
 
 
 def progression(array: Any) -> Progression | None:
-    """The arithmetic progression that an index vector (an array of NumPy) is; None if it is none."""
+    """The arithmetic progression that a NumPy index vector is; None if it is none."""
     if array.dtype != "i8" or array.ndim != 1 or not 2 <= array.size <= _MAX_INDICES:
         return None
     step, least = int(array[1]) - int(array[0]), min(int(array[0]), int(array[-1]))
@@ -273,7 +273,7 @@ def progression(array: Any) -> Progression | None:
 
 
 def single_index(item: int, sizes: Mapping[str, int]) -> Index | None:
-    """An index as a small constant, or as a size less a small constant; None if it is neither."""
+    """The index as a small constant, or as a size minus a small constant; None if it is neither."""
     if 0 <= item < _MAX_FIRST_INDEX:
         return Index((), item)
     below = [(size - item, name) for name, size in sizes.items() if 0 <= size - item < _MAX_FIRST_INDEX]
@@ -335,11 +335,11 @@ class _ProgressionPropagation:
 # times as many lanes, and widened only where a wide operation reads it.  Carried values and indices stay wide.
 
 _PASSES: Final = 3
-"""Passes over the program: one for each scratch view that depends on another."""
+"""Passes over the program: one per scratch view that depends on another."""
 
 
 def narrow_integers(program: LoopProgram) -> LoopProgram:
-    """Compute the groups of integers that fit a narrow kind in that kind."""
+    """Computes each group of integers that fit a narrow kind in that kind."""
     narrowing = _Narrowing(program)
     return narrowing.narrowed() if narrowing.kinds else program
 
@@ -364,7 +364,7 @@ class _Narrowing:
     # -------------------------------------------------------------------------------------------- ranges
 
     def find_ranges(self) -> None:
-        """Compute the value ranges of i64 registers and of scratch, as far as they are known."""
+        """Computes the value ranges of i64 registers and of scratch, as far as they can be bounded."""
         for statement in walk(self.program.body):
             range_ = self.range_of(statement)
             if range_ is not None:
@@ -420,7 +420,7 @@ class _Narrowing:
         return kinds
 
     def members(self, statement: Statement) -> list[str]:
-        """Registers and scratch that a statement puts into one group."""
+        """The registers and scratch views that a statement puts into one group."""
         match statement:
             case Apply() if statement.name in self.ranges:
                 args = statement.args[1:] if statement.function == "select" else statement.args
@@ -434,7 +434,7 @@ class _Narrowing:
         return []
 
     def compares(self, statement: Apply) -> bool:
-        """Is it a comparison of numbers whose ranges are known?"""
+        """Is the statement a comparison of numbers whose ranges are known?"""
         is_one = statement.function in COMPARISONS and statement.compute is Kind.I64
         return is_one and all(arg in self.ranges for arg in statement.args)
 
@@ -485,7 +485,7 @@ class _Narrowing:
         return None
 
     def read_wide(self, statement: Statement) -> Iterable[str]:
-        """The narrow registers that a statement reads at their original width."""
+        """The narrow registers that a statement needs in their original width."""
         if isinstance(statement, Apply) and self.kind_of(statement) is not None:
             return ()
         if isinstance(statement, Store) and statement.view in self.kinds:

@@ -90,7 +90,7 @@ class Producer:
 
 @dataclass(frozen=True, slots=True)
 class LoadSite:
-    """An access after producers: the position of its statement in their block, and the loops around it in that statement."""
+    """A load after its producers: the position of its statement in their block, and the loops around it in that statement."""
 
     position: int
     access: ViewAccess
@@ -159,7 +159,7 @@ class ForwardedItem:
         """Is the value a masked load, which is 0 where the mask is false?"""
 
     def close(self) -> None:
-        """Make the value 0 where the load's mask is false."""
+        """Replaces the value by 0 where the load's mask is false."""
         mask, kind = self.site.access.node.mask, self.views[self.site.access.node.view].kind
         if mask is not None and not self.is_loaded:
             zero = self.names.fresh("zero")
@@ -177,7 +177,7 @@ class ForwardedItem:
         return name
 
     def add(self, producer: Producer) -> bool:
-        """Take the value from a producer where it wrote the item; False if that is not legal."""
+        """Takes the value from a producer where it wrote the item; False if that is not legal."""
         access, view = self.site.access, self.views[producer.store.view]
         node = access.node
         point = self.point(producer, node.indices)
@@ -247,7 +247,7 @@ class ForwardedItem:
         return (point, conditions) if len(point) == len(indices) else None
 
     def is_unchanged(self, load: ViewAccess, producer: Producer) -> bool:
-        """Has no store since changed the item that the producer loaded?  `load`: the same item, loaded at the site."""
+        """Is the item that the producer loaded still unchanged at the site?  `load`: the same item, loaded at the site."""
         here = self.sites.index(self.site)
         for order, other in enumerate(self.sites):
             node = other.access.node
@@ -280,13 +280,13 @@ class ForwardedItem:
 
 _MOST_PRODUCERS: Final = 3
 _MOST_LOADS: Final = 6
-"""Loads of a forwarded view at most."""
+"""The most loads of a view that is forwarded."""
 _LOADS_OF_ONE_PASS: Final = 2
 """Loads that together load each item about once (sums have one load for the first items and one for the others)."""
 
 
 def forward_stores(program: LoopProgram) -> LoopProgram:
-    """Forward the stores of scratch views to their loads, in program order."""
+    """Forwards the stores of scratch views to their loads, in program order."""
     forwarding = _Forwarding(program)
     body = forwarding.block(program.body, facts_of(program, forwarding.definitions))
     return replace(program, body=body) if forwarding.has_forwarded else program
@@ -354,7 +354,7 @@ class _Forwarding:
     # -------------------------------------------------------------------------------------------- one view
 
     def view(self, name: str, positions: list[int], parts: list[BodyPart]) -> None:
-        """Replace all loads of a view and remove its producers, if that is legal and pays."""
+        """Replaces all loads of a view and removes its producers, if that is legal and pays."""
         producers: list[Producer] = []
         for position in positions:
             producer = producer_of(position, parts[position].segment[0]) if len(parts[position].segment) == 1 else None
@@ -406,7 +406,7 @@ class _Forwarding:
 
 
 def _loads(body: Segment, view: str) -> int:
-    """The number of loads of a view; of a branch, those of the arm with more."""
+    """The number of loads of a view; for a branch, the greater number of its arms."""
     count = 0
     for statement in body:
         match statement:
@@ -428,7 +428,7 @@ def _loads(body: Segment, view: str) -> int:
 # and if each loaded item was stored in an earlier iteration, or earlier in the same, by a nest whose loops and branches cover it.
 
 def fold_storage(program: LoopProgram) -> LoopProgram:
-    """Fold scratch views to the rows that are still read."""
+    """Folds scratch views to the rows that are still read."""
     contracting = _Contracting(program)
     called = {box.view for s in walk(program.body) if isinstance(s, Call) for box in s.boxes}
     for view in program.views:

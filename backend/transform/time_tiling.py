@@ -63,8 +63,8 @@ _Unit: TypeAlias = tuple[Statement, ...]
 
 @dataclass(frozen=True, slots=True)
 class TimeTiling:
-    """A program that can run in time tiles.  `rows`: their number; `halo`: rows that a stage reads beyond its own; `stages`: of
-    an iteration; `wraps`: is the first row a neighbour of the last one?"""
+    """A program that can run in time tiles.  `rows`: their number; `halo`: rows that a stage reads beyond its own; `stages`: the
+    number of stages of an iteration; `wraps`: is the first row a neighbour of the last one?"""
 
     program: LoopProgram
     rows: Index
@@ -82,7 +82,7 @@ def tile_in_time(program: LoopProgram) -> TimeTiling | None:
 
 
 class _NotTileable(Exception):
-    """Raised if the program does not qualify."""
+    """Raised where the program does not qualify."""
 
 
 class _Tiling:
@@ -98,7 +98,7 @@ class _Tiling:
 
     def tiled(self) -> TimeTiling:
         scratch = {v.name for v in self.program.views if v.private and not any(length.terms for length in v.shape)}
-        if self.stored & scratch:  # scratch of one call holds the state
+        if self.stored & scratch:  # scratch of a single call holds the state
             raise _NotTileable
         for statement in walk(self.program.body):
             if isinstance(statement, Fail | Call) or (isinstance(statement, Apply) and may_fail(statement)):
@@ -139,7 +139,7 @@ class _Tiling:
         return TimeTiling(program, rows, self.halo, levels, self.wraps)
 
     def row_counts(self, body: tuple[Statement, ...]) -> set[Index]:
-        """The numbers of rows of the stored views."""
+        """The row counts of the stored views."""
         stores = (s for s in walk(body) if isinstance(s, Store) and s.view not in self.local)
         return {self.lengths[store.view][self.axis(store)[0]] for store in stores}
 
@@ -250,7 +250,7 @@ class _Tiling:
         row = self.row(unit)
         for load in self.loads(*unit):
             axis, buffer = self.axis(load)
-            if row is None:  # for a store, with which it is judged
+            if row is None:  # a scalar for a store, with which it is checked
                 yield _TiledAccess(load.view, buffer, False, True)
                 continue
             distance = minus(self.definitions.expand(load.indices[axis]), row)
@@ -263,7 +263,7 @@ class _Tiling:
                 yield _TiledAccess(node.view, self.axis(node)[1], True, False)
 
     def wrap_distance(self, distance: Index, rows: Index) -> int | None:
-        """A distance modulo the number of rows, if it wraps around; None if it does not."""
+        """A distance modulo the number of rows if it wraps around; None if it does not."""
         if self.rows is None:
             self.rows = rows
         if not distance.terms:
@@ -302,7 +302,7 @@ class _Tiling:
         return row
 
     def is_over_rows(self, unit: _Unit) -> bool:
-        """Is it a loop over rows?"""
+        """Is the unit a loop over rows?"""
         row, (first, *_) = self.row(unit), unit
         return row is not None and isinstance(first, For) and coefficient(row, first.index) != 0
 
@@ -375,7 +375,7 @@ class _TiledAccess:
 
 
 def _conflict(one: _TiledAccess, other: _TiledAccess) -> bool:
-    """May two nests access one item, one of them in another row than its own, and one of them storing it?"""
+    """Can two nests access one item, one of them in another row than its own, and one of them storing it?"""
     if one.view != other.view or not (one.is_store or other.is_store) or not (one.in_other_row or other.in_other_row):
         return False
     return one.buffer is None or other.buffer is None or plus(one.buffer, other.buffer) != ONE
