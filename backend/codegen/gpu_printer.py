@@ -64,10 +64,10 @@ from .llvm_registers import fails
 #
 # The text of a loop program, and the launches of its functions.
 #
-# Each nest of the program is a function; they run one after the other.  All take the same words of 64 bits: the parameters; of
-# each view of a caller its memory, its offset there and its strides in bytes, but a last one that is one item; memory and offset
-# of each scratch view that is not private, row-major; and, of a program that may fail, those of an `int`, which becomes 1 where a
-# check fails.
+# Each nest of the program is a function, and they run one after the other.  All functions take the same 64-bit words: the
+# parameters; for each of the caller's views its memory, the offset there, and its strides in bytes (without a last stride of one
+# item); the memory and the offset of each scratch view that is not private (row-major); and, if the program may fail, those of an
+# `int` that a failed check sets to 1.
 
 _SOME: Final = 1 << 10
 
@@ -121,7 +121,7 @@ def value(index: Index, parameters: Mapping[str, int]) -> int:
 # ---------------------------------------------------------------------------------------------------- printer
 
 _NUMBERS: Final = (ConstantStatement, IndexStatement, Apply, Load, Fail)
-"""Statements that may be executed repeatedly, and so may stand between the loops of a space."""
+"""Statements without side effects, which may be repeated and so may stand between the loops of a space."""
 
 
 @cache
@@ -167,7 +167,7 @@ def gpu_text(program: LoopProgram, dialect: Dialect) -> GpuText:
 
 
 def needed(pure: Sequence[Statement], nest: For) -> list[Statement]:
-    """The numbers that a nest needs, and the nest."""
+    """The numbers that a nest needs, followed by the nest."""
     wanted, statements = _used((nest,)), list[Statement]()
     for statement in reversed(pure):
         if not wanted.isdisjoint(defined(statement)) or fails((statement,)):
@@ -185,13 +185,13 @@ def _factor(text: str) -> str:
 
 
 def _name(register: str) -> str:
-    """A name that is no keyword of C++."""
+    """A C++ name of a register that is no keyword."""
     return f"{register.replace('.', '_')}_"
 
 
 @dataclass(slots=True)
 class _GridNest:
-    """The text of one function.  `touched`: the views that it reads or writes."""
+    """Prints one function.  `touched`: the views that it reads or writes."""
 
     views: dict[str, View]
     functions: Functions
@@ -201,11 +201,11 @@ class _GridNest:
     used: set[str] = field(default_factory=set)
     touched: set[str] = field(default_factory=set)
     crossing: set[str] = field(default_factory=set)
-    """The views that it reads or writes."""
+    """The views that the nest both reads and writes."""
     is_block: bool = False
-    """Do all threads of a block execute the next statement, for one point?"""
+    """Does the whole block execute the next statement for one point?"""
     may_stay: bool = False
-    """Are there threads that have failed, and stay for the barriers?"""
+    """Can failed threads be waiting for barriers?"""
     uses_live: bool = False
     uses_failed: bool = False
     depth: int = 0
@@ -235,7 +235,7 @@ class _GridNest:
         return " + ".join([*terms, *([str(index.constant)] if index.constant else [])])
 
     def bound(self, indices: tuple[Index, ...], relation: str) -> str:
-        """The minimum (`<`) or maximum of several expressions."""
+        """The minimum (`<`) or maximum (`>`) of several expressions, as an expression."""
         return reduce(lambda x, y: f"({x} {relation} {y} ? {x} : {y})", map(self.index, indices))
 
     @property
@@ -244,13 +244,13 @@ class _GridNest:
 
     @property
     def fail(self) -> str:
-        """See Note [Failures]."""
+        """The statement for a failed check.  See Note [Failures]."""
         self.uses_failed = True
         leave = "live = false;" if self.live() else "return;"
         return f"{{ *({self.dialect.memory}int *)failed = 1; {leave} }}"
 
     def live(self) -> list[str]:
-        """The condition that a thread has not failed, where it may have."""
+        """The condition that the thread has not failed; empty where it cannot have failed."""
         if not self.may_stay or self.is_block:
             return []
         self.uses_live = True
@@ -262,7 +262,7 @@ class _GridNest:
     # -------------------------------------------------------------------------------------------- spaces
 
     def nest(self, name: str, loop: For) -> Grid:
-        """See Note [Grids]."""
+        """Prints the function of a nest.  See Note [Grids]."""
         every = tuple(self.body)
         self.used = _used(every)
         loaded, stored = ({v for s in walk(every) for v in views(s)} for views in (loaded_views, stored_views))
@@ -318,7 +318,7 @@ class _GridNest:
             self.statement(statement)
 
     def length(self, axis: GridAxis) -> str:
-        """The number of iterations."""
+        """The number of iterations, as an expression."""
         count = self.index(minus(axis.upper, axis.lower))
         return f"(({count} + {axis.step - 1}) / {axis.step})" if axis.step != 1 else _factor(count)
 
@@ -396,7 +396,7 @@ class _GridNest:
         self.wait(node)
 
     def wait(self, *statements: Statement) -> None:
-        """Statements for the threads of a block, between barriers that order them with accesses by other threads."""
+        """Statements executed by all threads of a block, between barriers that order them after other threads' accesses."""
         if self.is_block and any(view in self.crossing for s in statements for view in (*loaded_views(s), *stored_views(s))):
             self.put(self.dialect.barrier)
 
@@ -427,7 +427,7 @@ class _GridNest:
             for statement in node.body:
                 self.statement(statement)
             following = [_name(c.yielded) for c in node.carried]
-            if len(following) > 1:  # all change at once
+            if len(following) > 1:  # all of them change at once
                 for slot, c in enumerate(node.carried):
                     following[slot] = self.fresh()
                     self.put(f"const {TYPES[c.kind]} {following[slot]} = {_name(c.yielded)};")
@@ -441,7 +441,7 @@ class _GridNest:
 
 @dataclass(frozen=True, slots=True)
 class _ThreadSpace:
-    """Loops that stand directly in each other; before each of them there are only numbers.  `body`: what is in the innermost."""
+    """Perfectly nested loops, with only number statements `before` each of them.  `body`: the body of the innermost loop."""
 
     loops: tuple[For, ...]
     axes: tuple[GridAxis, ...]
@@ -450,7 +450,7 @@ class _ThreadSpace:
 
 
 def _space(loop: For, kinds: Sequence[LoopKind]) -> _ThreadSpace:
-    """As many loops as are one space: how long one is depends on none of the others."""
+    """The space of a loop and the loops perfectly nested in it, as far as their lengths do not depend on each other."""
     loops, axes, before, varying = [loop], [_axis(loop)], [tuple[Statement, ...]()], set[str]()
     while loop.body:
         *numbers, inner = loop.body
@@ -464,6 +464,6 @@ def _space(loop: For, kinds: Sequence[LoopKind]) -> _ThreadSpace:
 
 
 def _axis(loop: For) -> GridAxis:
-    """Of several bounds a constant one is best: nothing is divided by it."""
+    """The axis of a loop; of several upper bounds it takes a constant one, so that no division is needed."""
     (lower,) = loop.lower
     return GridAxis(lower, min(loop.upper, key=lambda upper: bool(upper.terms)), loop.step)

@@ -1,7 +1,7 @@
-"""Scalar functions in the C of cards, one expression each; `llvm_scalars` is the same for LLVM.
+"""Prints scalar functions in the C of GPUs, one expression each, as `llvm_scalars` does for LLVM.
 
-The meanings are those of `backend.scalar`, to the bit: nothing is contracted, nothing divides by zero.  Signed arithmetic goes
-through unsigned words, as overflow has no meaning in C.
+The definitions are those of `backend.scalar`, with the same bits: nothing is contracted, nothing divides by zero.  Signed
+arithmetic is done on unsigned words, because signed overflow is undefined in C.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ from .gpu_targets import Dialect
 
 # ------------------------------------------------------------------------------------------- elementary functions
 #
-# The definitions of `backend.scalar`: `Expression` writes a statement for each operator.
+# The definitions of `backend.scalar`: `Expression` writes one statement per operator.
 #
-# Each series becomes one function of the kind that it computes in.  The compiler is told to contract nothing by
-# itself, so the bits are those of every other tier, except where a definition asks the C library (angles beyond 10⁶): there it is
-# the card's own.
+# Each series becomes one function of the kind that it computes in.  Compiler options forbid contraction, so the bits are those of
+# every other tier, except where a definition calls the C library (angles beyond 10⁶), since that is the GPU's own.
 
 TYPES: Final = {
     Kind.BOOL: "bool", Kind.U8: "u8", Kind.I32: "int", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "u32",
@@ -38,7 +37,7 @@ _LEAST: Final = -(1 << 63)
 
 
 def number(kind: Kind, value: float | int) -> str:
-    """A constant; floats are hexadecimal, so that the compiler does not round."""
+    """A literal; floats are written in hexadecimal, so that the compiler does not round."""
     if kind is Kind.BOOL:
         return "true" if value else "false"
     if kind.is_float:
@@ -72,7 +71,7 @@ def _bitwise(operator: str) -> _Operator:
 
 
 def _shift(operator: str) -> _Operator:
-    """On unsigned words, for which the operation is defined for all values."""
+    """A shift of unsigned words, which is defined for all their values."""
 
     def shifted(self: Expression, other: Expression | float) -> Expression:
         type, count = TYPES[self.kind], f"(int){other.name}" if isinstance(other, Expression) else str(other)
@@ -86,7 +85,7 @@ def _comparison(operator: str) -> _Operator:
 
 
 class Expression:
-    """A variable: a float, a whole number of its width, or a truth."""
+    """A C variable with Python's operators: a float, a whole number of the same width, or a boolean."""
 
     __slots__ = ("kind", "name", "text")
     __hash__ = None  # type: ignore[assignment]
@@ -127,7 +126,7 @@ class Expression:
 
 
 class GpuFunction:
-    """A function being written; `backend.scalar.function_table.Machine` on variables."""
+    """A C function being written; a `backend.scalar.function_table.Machine` on variables."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
@@ -216,7 +215,7 @@ class GpuFunction:
         return self.let(Kind.F32, f"{name}[{index.name} & 15]")
 
     def select_rare(self, where: Expression, value: Expression, other: Callable[[], Expression]) -> Expression:
-        """A branch; variables defined in it are local to it."""
+        """A branch; the variables defined in it are local to it."""
         name = f"t{len(self.lines)}"
         self.lines.append(f"  {TYPES[value.kind]} {name} = {value.name};\n  if (!{where.name}) {{")
         self.lines.append(f"  {name} = {other().name};\n  }}")
@@ -227,7 +226,7 @@ class GpuFunction:
 
 
 def defined(dialect: Dialect, name: str, meaning: Definition, arity: int) -> tuple[str, ...]:
-    """The tables and the text of a definition as the function `name`, of the kind that it computes in."""
+    """The tables, and the text of a definition as the C function `name`, in the kind that it computes in."""
     function, type = GpuFunction(dialect), TYPES[meaning.kind]
     names = "xy"[:arity]
     result = meaning.compute(*(Expression(function, meaning.kind, x) for x in names), function)
@@ -239,7 +238,7 @@ def defined(dialect: Dialect, name: str, meaning: Definition, arity: int) -> tup
 # ------------------------------------------------------------------------------------------- scalar functions
 
 STORED: Final = TYPES | {Kind.BOOL: "u8"}
-"""The type of a value in memory."""
+"""The type of an item in memory."""
 
 _RESIDUE: Final = {
     False: """{function} {type} residue_of_{type}({type} x, {type} y) {{
@@ -258,7 +257,7 @@ _RESIDUE: Final = {
 
 @dataclass(slots=True)
 class Functions:
-    """The functions that the expressions written so far call, by name, in the order of first use."""
+    """The helper functions called by the expressions written so far, by name, in the order of first use."""
 
     dialect: Dialect
     texts: dict[str, str] = field(default_factory=dict)
@@ -273,7 +272,7 @@ class Functions:
         return f"residue_of_{type}"
 
     def define(self, function: str, parameter: int, meaning: Definition, kind: Kind, arity: int) -> str:
-        """The name of a function that `mathematics` defines."""
+        """The name of the C function for a function that has a definition."""
         which = f"_{parameter}".replace("-", "m") if function == "circular" else ""
         name = f"rho_{function}{which}" + ("_single" if kind is Kind.F32 else "")
         if name not in self.texts:
@@ -285,7 +284,7 @@ class Functions:
 
 
 def literal(kind: Kind, bits: int) -> str:
-    """A literal by its stored bits."""
+    """A literal given by its stored bits."""
     match kind:
         case Kind.F64:
             return number(Kind.F64, struct.unpack("<d", struct.pack("<Q", bits))[0])
@@ -316,7 +315,7 @@ class InPlace(GpuFunction):
 
 
 def apply(functions: Functions, node: Apply, args: list[str]) -> str:
-    """A function that cannot fail, of its operands (variables or constants)."""
+    """The expression of a function that cannot fail; `args`: variables or constants."""
     kind, function = node.compute, node.function
     meaning = definition(function, node.parameter, kind)
     assert meaning is not None, f"kernels do not have {function}"
@@ -333,7 +332,7 @@ def apply(functions: Functions, node: Apply, args: list[str]) -> str:
 
 
 def convert(source: Kind, target: Kind, x: str) -> str:
-    """To a kind that is known to hold the value (floats round)."""
+    """The expression of a conversion to a kind that is known to hold the value (floats round)."""
     if source is target:
         return x
     return f"{x} != 0" if target is Kind.BOOL else f"({TYPES[target]}){x}"
@@ -343,7 +342,7 @@ def convert(source: Kind, target: Kind, x: str) -> str:
 
 _BOUNDS: Final = {Kind.BOOL: (0, 1), Kind.CHAR: (0, 0x10FFFF), Kind.U8: (0, 255), Kind.I32: (-(1 << 31), (1 << 31) - 1)}
 def is_joined(function: str, kind: Kind) -> bool:
-    """Can threads combine values into one item concurrently?"""
+    """Can threads concurrently combine values into one item by this function?"""
     return kind in WORDS if function in ("add", "min", "max") else kind is Kind.BOOL and function in ("or", "and")
 
 
@@ -358,7 +357,7 @@ def join(dialect: Dialect, function: str, kind: Kind, to: str, item: str, *, is_
 
 
 def checked(node: Apply, name: str, x: str, fail: str) -> list[str]:
-    """Statements that make `name` the value of a function that may fail, and `fail` where it does."""
+    """Statements that set `name` to the value of a function that may fail, and execute `fail` where it does."""
     source, target = node.compute, node.kind
     type = TYPES[target]
     if node.function in ("floor", "ceil"):
@@ -381,7 +380,8 @@ def checked(node: Apply, name: str, x: str, fail: str) -> list[str]:
 
 
 def _whole(source: Kind, name: str, exact: str, x: str, target: Kind, fail: str) -> list[str]:
-    """A float in the range of i64 (and, with `exact`, itself whole) as an integer; 0 where it is not."""
+    """Statements that convert a float in the range of i64 (with `exact`, a whole number) to an integer; 0 and `fail` for
+    others."""
     limit = float(1 << 63)
     value, inside, wide = f"{name}x", f"{name}i", f"{name}w"
     type = TYPES[source]

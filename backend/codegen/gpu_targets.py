@@ -1,9 +1,9 @@
-"""The targets of kernels for cards: the dialects in which loop programs are printed, CUDA C++ and OpenCL C, a table each; and
-which phases run on each, the others on the host between two transfers.
+"""The GPU targets: the dialects in which loop programs are printed (CUDA C++ and OpenCL C, one table each), and the phases that
+run on each; the host runs all other phases, between two transfers.
 
-The text is one: types and functions of numbers have CUDA's names, which the prelude of OpenCL C defines.
+The printed text is the same in both dialects: the prelude of OpenCL C defines CUDA's names of number types and functions.
 
-Nothing here needs a card, so that planning for cards works anywhere.
+Nothing here needs a GPU, so that planning for one works anywhere.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ..scalar.function_table import REDUCTIONS
 # ---------------------------------------------------------------------------------------------- dialects
 
 THREADS: Final = LANES
-"""Threads per block, in every launch."""
+"""Threads per block in every launch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +76,7 @@ typedef unsigned char u8;
     },
     ("--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true"),
 )  # fmt: skip
-"""Options: no contraction to fma, denormals are kept, quotients and roots are correctly rounded."""
+"""Its options: no contraction to fma, denormals are kept, quotients and roots are correctly rounded."""
 
 _ATOMIC: Final = "{prefix}_%s((volatile {space}{%s} *)&{to}, ({%s}){item});"
 
@@ -108,7 +108,7 @@ typedef uchar u8;
     },
     ("-cl-std=CL1.2", "-w"),
 )  # fmt: skip
-"""What rounds otherwise than the processor is a property of the device (`gpu.opencl`), not an option."""
+"""Where a device rounds differently from the processor, that is a property of the device (`gpu.opencl`), not an option."""
 
 DIALECTS: Final = {"cuda": CUDA, "opencl": OPENCL}
 """By back end."""
@@ -116,14 +116,14 @@ DIALECTS: Final = {"cuda": CUDA, "opencl": OPENCL}
 
 @dataclass(frozen=True, slots=True)
 class Vendors:
-    """What installed packages add, by back end: their `gpu.driver.CardKind`s, and why one cannot be used."""
+    """The back ends that installed packages add: by name their `gpu.driver.CardKind`s, and the reason why one cannot be used."""
 
     kinds: Mapping[str, Any]
     broken: Mapping[str, str]
 
 
 ENTRY_POINTS: Final = "rho.cards"
-"""The group of entry points that are `CardKind`s; the name of one is its back end's."""
+"""The group of entry points that load `CardKind`s; an entry point's name is its back end's."""
 
 
 @cache
@@ -134,13 +134,13 @@ def vendors() -> Vendors:
     for entry in entry_points(group=ENTRY_POINTS):
         try:
             kinds[entry.name] = entry.load()
-        except Exception as error:  # code of others
+        except Exception as error:  # code of other packages
             broken[entry.name] = f"`{entry.value}` cannot be loaded: {error}"
     return Vendors(kinds, broken)
 
 
 def dialect_of(backend: str) -> Dialect | None:
-    """None: it is no back end of cards."""
+    """The dialect of a back end; None if the back end is no GPU."""
     if backend in DIALECTS or backend in ("cpu", "store"):
         return DIALECTS.get(backend)
     return getattr(vendors().kinds.get(backend), "dialect", None)
@@ -152,11 +152,12 @@ Types: TypeAlias = Mapping[ValueId, ArrayType]
 DOUBLE: Final = "cl_khr_fp64"
 ATOMICS: Final = ("cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics")
 EXTENSIONS: Final = (DOUBLE, *ATOMICS)
-"""What kernels may need of an OpenCL device that not all have.  None needs shared virtual memory: arrays are buffers."""
+"""The OpenCL extensions that kernels may need and not all devices have.  No kernel needs shared virtual memory: arrays are
+buffers."""
 
 
 def needed_extensions(phase: Phase, types: Types) -> frozenset[str]:
-    """Returns the extensions that the kernels of a phase, and of those inside it, need."""
+    """Returns the extensions that the kernels of a phase and of its inner phases need."""
     needed = set[str]()
     for one in (phase, *(inner for body in traverse.subgraphs(phase) for inner in traverse.all_phases(body))):
         kinds = {types[value].element.kind for value in (*traverse.uses(one), *traverse.results(one)) if value in types}
@@ -175,8 +176,8 @@ Condition: TypeAlias = Callable[[LibraryPhase, Types], bool]
 
 
 def missing(phase: Phase, types: Types, dialect: Dialect, lacks: Collection[str] = ()) -> str | None:
-    """Returns what in a phase a card does not run, in words, or the extension that it needs of those that the card `lacks`; None
-    if it runs it.  Nested phases are not looked at but for extensions."""
+    """Returns the part of a phase that a GPU does not run, in words, or the needed extension that the GPU `lacks`; None if it
+    runs all of it.  Of inner phases only the extensions are checked."""
     if lacks and (absent := needed_extensions(phase, types).intersection(lacks)):
         return min(absent, key=EXTENSIONS.index)
     match phase:
@@ -202,7 +203,7 @@ def _is_renaming(phase: Structured) -> bool:
 
 
 def _missing_function(phase: Structured) -> str:
-    """Returns the first application in a phase's body that kernels lack, or nothing."""
+    """Returns the first application in a phase's body that kernels lack; None if they have all."""
     for result in phase.results:
         kind = kind_of(phase.body[result.node])
         if result.reduction is not None and not _is_reduced(result.reduction, kind):
@@ -225,7 +226,7 @@ def _is_reduced(function: str, kind: Kind) -> bool:
 
 
 def _alone(phase: Structured, node: ApplyNode) -> Structured:
-    """Returns the phase cut down to one node as its only result."""
+    """Returns the phase reduced to one node as its only result."""
     position = next(i for i, other in enumerate(phase.body) if other is node)
     return replace(phase, body=phase.body[: position + 1], results=(PhaseResult(phase.results[0].value, position, None),))
 
@@ -264,7 +265,7 @@ def _kind(phase: LibraryPhase, types: Types, operand: int = 0) -> Kind:
 
 
 def _scan(phase: LibraryPhase, types: Types) -> bool:
-    """Scans by every function that kernels reduce with."""
+    """Runs scans by every function that kernels reduce with."""
     kind = _kind(phase, types)
     return kind in KINDS and kind is not Kind.CHAR and phase.attributes.get("function") in REDUCTIONS
 
@@ -274,13 +275,13 @@ def _contract(phase: LibraryPhase, types: Types) -> bool:
 
 
 def _grade(phase: LibraryPhase, types: Types) -> bool:
-    """Grades of rows below a frame, or of the major cells of one array."""
+    """Runs grades of rows below a frame, and of the major cells of one array."""
     rank, frame = len(types[phase.args[0]].shape), frame_of(phase)
     return not _kind(phase, types).is_complex and (rank == frame + 1 or (not frame and rank > 1))
 
 
 def _key_reduce(phase: LibraryPhase, types: Types) -> bool:
-    """Reductions by key without a frame; a sum of complex numbers is two sums."""
+    """Runs reductions by key without a frame; a sum of complex numbers is two sums."""
     kind, function = _kind(phase, types, 1), phase.attributes.get("function")
     if len(types[phase.args[1]].shape) < len(types[phase.args[0]].shape):
         return False
@@ -290,7 +291,7 @@ def _key_reduce(phase: LibraryPhase, types: Types) -> bool:
 
 
 def _items(phase: LibraryPhase, types: Types, table: int) -> bool:
-    """Searches with operands of one kind in a table whose major cells are items."""
+    """Runs searches with operands of one kind, in a table whose major cells are items."""
     return _member(phase, types) and len(types[phase.args[table]].shape) == 1
 
 
@@ -304,13 +305,13 @@ def _member(phase: LibraryPhase, types: Types) -> bool:
 
 
 def _equations(phase: LibraryPhase, types: Types) -> bool:
-    """One square system, whose rank deficiency is found as on the CPU."""
+    """Runs one square system; rank deficiency is detected as on the CPU."""
     shape = types[phase.args[-1]].shape
     return not frame_of(phase) and len(shape) == 2 and shape[0] == shape[1]
 
 
 class CardTarget(Enum):
-    """What executes a library operation on a card."""
+    """The code that executes a library operation on a GPU."""
 
     KERNEL = "generated kernels"
     CUPY = "CuPy"
@@ -319,10 +320,10 @@ class CardTarget(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CardExecution:
-    """When a library operation runs on a card of CUDA, what executes it there, which part of it still runs on the host, and when
-    it runs on a card of OpenCL.
+    """When and by what a library operation runs on a CUDA GPU, which part of it still runs on the host, and when it runs on an
+    OpenCL device.
 
-    Only `gather`, `scan`, `grade` and transforms may have a frame on a card.  A kernel may use a sort by CuPy or by the host.
+    Only `gather`, `scan`, `grade` and transforms may have a frame on a GPU.  A kernel may use a sort by CuPy or by the host.
     """
 
     condition: Condition
@@ -358,7 +359,7 @@ LIBRARY: Final[dict[str, CardExecution]] = {
     "inverse": CardExecution(_equations, _NOT_SQUARE), "solve": CardExecution(_equations, _NOT_SQUARE),
     "cholesky": CardExecution(_equations, "frames"), "det": CardExecution(_equations, "frames"),
 }  # fmt: skip
-"""The library operations on cards; all others always run on the host."""
+"""The library operations that run on GPUs; all others always run on the host."""
 
 
 _OPENCL: Final = {

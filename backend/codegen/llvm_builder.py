@@ -15,7 +15,7 @@ from ..lower.loop_order import NAME, NO_MEMORY
 
 @dataclass(slots=True)
 class EmittedLoop:
-    """An open loop: `index` counts, `carried` are the values as the iteration finds them (after the loop: the last ones)."""
+    """An open loop: `index` counts; `carried` are the values at the start of an iteration and, after the loop, the last ones."""
 
     index: str
     carried: tuple[str, ...]
@@ -28,7 +28,7 @@ class EmittedLoop:
 
 
 class IrBuilder:
-    """Lines of one function body; `block` is the label of the block being written."""
+    """Writes the lines of one function body; `block` is the label of the current basic block."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -41,7 +41,7 @@ class IrBuilder:
         return f"%v{self._names}"
 
     def let(self, text: str) -> str:
-        """A new value."""
+        """Appends an instruction; returns the name of its value."""
         name = self.fresh()
         self.lines.append(f"  {name} = {text}")
         return name
@@ -64,12 +64,12 @@ class IrBuilder:
         self.do(f"br i1 {condition}, label %{then}, label %{otherwise}")
 
     def call(self, result: str, name: str, *args: tuple[str, str]) -> str:
-        """A call of a declared function or intrinsic; `args` are (type, value)."""
+        """Appends a call of a declared function or intrinsic; `args` are (type, value)."""
         self.declarations[f"declare {result} @{name}({', '.join(type for type, _ in args)})"] = None
         return self.let(f"call {result} @{name}({', '.join(f'{type} {value}' for type, value in args)})")
 
     def hole(self) -> int:
-        """A placeholder line, which is filled in later."""
+        """Appends a placeholder line, which is filled in later; returns its index."""
         self.lines.append("")
         return len(self.lines) - 1
 
@@ -94,7 +94,7 @@ class IrBuilder:
     # ------------------------------------------------------------------------------------------ loops
 
     def begin(self, start: object, stop: object, step: object = 1, carried: Sequence[tuple[str, str]] = ()) -> EmittedLoop:
-        """`while index < stop` (unsigned), with `carried` values given as (type, first value)."""
+        """Opens a loop `while index < stop` (unsigned), with `carried` values given as (type, first value)."""
         before, head, body, leave = self.block, self.new_label(), self.new_label(), self.new_label()
         self.jump(head)
         self.label(head)
@@ -131,12 +131,12 @@ def function_text(writer: IrBuilder, lines: list[str]) -> str:
 
 # ------------------------------------------------------------------------------------------- scratch memory
 #
-# Memory that a kernel needs while it runs: a few KiB on the stack, the rest in a block of its thread.
+# Memory that a kernel needs while it runs: a few KiB on the stack, the rest in a block that belongs to its thread.
 #
 # A thread may have a stack of 128 KiB (`threading.stack_size`; some C libraries give no more), and a kernel that sums columns
-# wants 600.  So each thread that runs such a kernel has a block, made when it is first wanted, kept for what follows (so that its
-# pages are there, as those of a stack would be), and given back by the C library when the thread ends.  Where it cannot be had
-# the kernel does nothing and returns `NO_MEMORY`.  Kernels do not call each other, so one block a thread is enough.
+# needs 600.  So each thread that runs such a kernel allocates a block on first use, keeps it for later kernels (its pages then
+# are mapped, as a stack's are), and the C library frees it when the thread ends.  A kernel that gets no block does nothing and
+# returns `NO_MEMORY`.  Kernels do not call each other, so one block per thread suffices.
 
 ALIGN: Final = 64
 ON_STACK: Final = 8 << 10

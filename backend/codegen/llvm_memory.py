@@ -60,7 +60,7 @@ class Addresses:
     # ---------------------------------------------------------------------------------------- addresses
 
     def address(self, view: View, indices: tuple[Index, ...], items: int = 0) -> str:
-        """Returns the address of the first lane's item, and `items` items on along the last axis.
+        """Returns the address of the first lane's item, moved on by `items` items along the last axis.
 
         All other registers of the indices are uniform over the lanes.
         """
@@ -128,9 +128,10 @@ class Addresses:
 # Register tiles: square tiles that are transposed in registers, instead of gathers and scatters.
 #
 # If a block accesses as many neighbouring items of a view as there are lanes, and the lanes are further apart, a gather or a
-# scatter for each access would touch each item separately.  Instead each lane's items are one vector in memory, and a transpose
-# makes lane i of vector j lane j of vector i.  All loads are done at the first load of the tile and all stores at its last store;
-# the block has no other access to the view.  An inactive lane uses the first lane's address, whose own items are stored last.
+# scatter for each access would touch each item separately.  Instead each lane's items are loaded or stored as one vector, and a
+# transpose turns lane i of vector j into lane j of vector i.  All loads take place at the first load of the tile, and all stores
+# at its last store; the block has no other access to the view.  An inactive lane uses the first lane's address, and the first
+# lane's items are stored last.
 
 _PLAIN: Final = (Apply, ConstantStatement, Load, IndexStatement, Store)
 
@@ -147,7 +148,7 @@ class Tiles:
         """The vectors of a tile that are to be stored, by view.  A view may be loaded in one block and stored in another."""
 
     def enter(self, body: Sequence[Statement]) -> None:
-        """Find the tiles of the block that is printed next."""
+        """Determines the tiles of the block that is printed next."""
         lanes = self.registers.lanes
         for statement in body:
             self.places.pop(id(statement), None)
@@ -162,7 +163,7 @@ class Tiles:
                 self.places.update((id(access), lane % lanes) for lane, access in enumerate(same_view))
 
     def is_row(self, view: View, accesses: Sequence[Load | Store]) -> bool:
-        """Returns whether the accesses are all loads, or all stores, of neighbouring items, with lanes that are further apart."""
+        """Returns whether the accesses are all loads, or all stores, of adjacent items, with the lanes further apart."""
         r, first = self.registers, accesses[0]
         if not view.unit or view.streamed or not first.indices or first.mask is not None or view.kind.bytes < _LEAST_BYTES:
             return False
@@ -246,7 +247,7 @@ class MemoryAccess:
         self.tiles = Tiles(registers, addresses, views)
 
     def enter(self, body: Sequence[Statement]) -> None:
-        """Find the rows and tiles of the block that is printed next."""
+        """Determines the rows and tiles of the block that is printed next."""
         self.tiles.enter(body)
         loaded: dict[_Row, set[int]] = {}
         run: list[_Row] = []
@@ -266,7 +267,7 @@ class MemoryAccess:
                 self.rows.add(row)
 
     def row(self, access: Load | Store) -> _Row:
-        """Returns the row of an access; its length is the distance between the lanes in items."""
+        """Returns the row that an access belongs to; the length of a row is the distance between the lanes in items."""
         *outer, last = access.indices
         length = coefficient(last, self.registers.vector_index)
         start = last.constant - last.constant % length if length else last.constant
@@ -274,7 +275,8 @@ class MemoryAccess:
         return kind, length, access.view, (*outer, replace(last, constant=start)), access.mask
 
     def apart(self, access: Load | Store, view: View) -> int:
-        """Returns the distance between lanes in items if they are contiguous memory (-1: reversed); 0 if they are not."""
+        """Returns the distance between lanes in items if together they access contiguous memory (negative: reversed); otherwise
+        0."""
         r, indices = self.registers, access.indices
         if not indices or not view.unit or any(map(r.varies, indices[:-1])):
             return 0
@@ -284,11 +286,11 @@ class MemoryAccess:
         return apart if apart in (1, -1) or (apart > 1 and self.row(access) in self.rows) else 0
 
     def start(self, access: Load | Store, view: View, apart: int) -> str:
-        """Returns the address of the contiguous memory."""
+        """Returns the address at which the contiguous memory starts."""
         return self.addresses.address(view, self.row(access)[3], 1 - self.registers.lanes if apart == -1 else 0)
 
     def spread(self, apart: int, present: str) -> str:
-        """Returns the mask of contiguous memory for the mask `present` of the lanes."""
+        """Returns the mask of the contiguous memory for lanes with mask `present`."""
         lanes = range(self.registers.lanes)
         places = lanes[::-1] if apart == -1 else [lane for lane in lanes for _ in range(apart)]
         return self.shuffled(self.registers.mask_type, present, places) if apart != 1 else present
@@ -310,7 +312,7 @@ class MemoryAccess:
         r.define(node.name, v.choose(view.kind, r.scalar(node.mask), v.load(view.kind, safe), "zeroinitializer"))
 
     def lanes(self, node: Load, view: View) -> str:
-        """Returns an item for each active lane, loaded by the cheapest form."""
+        """Returns an item for each active lane, loaded in the cheapest way."""
         r, kind, lanes = self.registers, view.kind, self.registers.lanes
         if id(node) in self.tiles.places:
             return self.tiles.load(node)
@@ -333,7 +335,7 @@ class MemoryAccess:
         return v.from_stored(kind, value)
 
     def ask(self, address: str, kind: Kind, position: Index) -> None:
-        """Prefetch items further ahead than hardware prefetchers do; fewer if the innermost loop goes down rows."""
+        """Prefetches items further ahead than hardware prefetchers do; fewer items if the innermost loop goes down rows."""
         r, w = self.registers, self.registers.w
         ahead = PASS_BYTES if coefficient(position, r.places[-1].counter) else _AHEAD_ACROSS
         w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
@@ -388,7 +390,7 @@ class MemoryAccess:
             w.do(f"store {stored} {value}, ptr {address}, align 1")
 
     def masked(self, what: str, stored: str, value: str, type: str, suffix: str, address: str, mask: str, present: str) -> None:
-        """Print a masked store or scatter of the active lanes."""
+        """Prints a masked store or scatter of the active lanes."""
         name = f"llvm.masked.{what}.{_suffix(int(stored[1:].split()[0]), stored)}{suffix}"
         self.registers.w.declarations[f"declare void @{name}({stored}, {type}, i32 immarg, {mask})"] = None
         self.registers.w.do(f"call void @{name}({stored} {value}, {type} {address}, i32 1, {mask} {present})")

@@ -61,17 +61,17 @@ from .llvm_scalars import COMPUTED, Vectors, apply, combine, divide, fold_lanes,
 #
 # Scans of vectors: each vector is combined with itself shifted by 1, 2, 4, … lanes, then with the total of the vectors before.
 #
-# The loop-carried dependence is one operation a vector: the total so far, in all lanes, combined with the vector's total.
+# The loop-carried dependence is one operation per vector: the total so far, in all lanes, combined with the vector's total.
 
 @dataclass(slots=True)
 class Prefix:
-    """A reduction in a vector loop whose value after each item is used, that is a scan."""
+    """A scan: a reduction in a vector loop whose value after each item is used."""
 
     w: IrBuilder
     carried: Carried
     lanes: int
     after: str = ""
-    """The total of the vectors before the next one, in all lanes."""
+    """The total before the next vector, in all lanes."""
 
     def everywhere(self, one: str) -> str:
         """Returns a `<1 x T>` broadcast to all lanes."""
@@ -82,7 +82,8 @@ class Prefix:
         return self.shuffled(self.v.type(self.carried.kind), value, [0])
 
     def up_to(self, before: str, items: str, present: str) -> str:
-        """Returns the inclusive scan of a vector's active lanes (mask `present`; empty: all), after the total `before`."""
+        """Returns the inclusive scan of a vector's active lanes (mask `present`; empty: all) that continues from the total
+        `before`."""
         v, kind, lanes = self.v, self.carried.kind, self.lanes
         nothing, step = v.constant(kind, neutral_element(self.carried.reduction or "", kind)), 1
         if present:
@@ -116,7 +117,7 @@ _LOOP: Final = 2
 
 
 class _Ahead(IrBuilder):
-    """Writes instructions at the insertion point of a height (`llvm_registers`, Note [Insertion points])."""
+    """Writes instructions at the insertion point of a given height (`llvm_registers`, Note [Insertion points])."""
 
     def __init__(self, registers: Registers, height: int) -> None:
         super().__init__()
@@ -173,7 +174,7 @@ class StatementPrinter:
             self.check(check.node, v.lanes, check.failed, [(check.kind, check.value)])
 
     def is_quotient_of_rows(self, node: Apply) -> bool:
-        """Returns whether it divides by a loop invariant, see `llvm_scalars`, division by an invariant."""
+        """Returns whether the node divides by a loop invariant; see `llvm_scalars`, division by an invariant."""
         if node.function != "div" or not node.compute.is_float or not has_feature("fma"):
             return False
         divisor, r = node.args[1], self.registers
@@ -188,7 +189,8 @@ class StatementPrinter:
             self.check(node.check, 1, r.scalar(node.condition), values)
 
     def check(self, number: int, lanes: int, failed: str, values: Sequence[tuple[Kind, str]]) -> None:
-        """Branch if a lane fails: a vector loop to its scalar loop, a scalar loop out of the function with a failure record."""
+        """Prints a branch that is taken if a lane fails: from a vector loop to its scalar loop, from a scalar loop out of the
+        function with a failure record."""
         w, bad, going = self.w, self.w.new_label(), self.w.new_label()
         if lanes > 1:
             failed = w.call("i1", f"llvm.vector.reduce.or.v{lanes}i1", (f"<{lanes} x i1>", failed))
@@ -207,7 +209,7 @@ class StatementPrinter:
         w.label(going)
 
     def iteration(self) -> None:
-        """Store the iteration of the outermost loop to the failure record."""
+        """Stores the iteration of the outermost loop in the failure record."""
         if self.outermost is not None and runs_in_ranges(self.program):
             address = self.w.at("%words", 8 * (self.calls[-1] + MOST_VALUES))
             self.w.do(f"store i64 {self.addresses.index(index(self.outermost))}, ptr {address}, align 8")
@@ -272,7 +274,7 @@ _MOST_TOGETHER: Final = 256
 
 
 class PrefixSteps(Enum):
-    """What an iteration of a printed loop handles: one item, a full vector, or a vector with masked lanes."""
+    """The items that an iteration of a printed loop handles: one, a full vector, or a vector with masked lanes."""
 
     SINGLE = "single"
     WHOLE = "whole"
@@ -311,7 +313,7 @@ class Printer(StatementPrinter):
         return function_text(w, [*self.rooms.entry(), *w.lines])
 
     def allocate_private(self, view: View) -> None:
-        """Define address and strides of a private view, in the scratch memory of the function."""
+        """Defines the address and strides of a private view, in the scratch memory of the function."""
         strides = [view.kind.bytes]
         for length in reversed(view.shape):
             strides.insert(0, strides[0] * length.constant)
@@ -347,7 +349,7 @@ class Printer(StatementPrinter):
     # ----------------------------------------------------------------------------------------- control
 
     def join(self, node: Apply) -> None:
-        """Print a step of a scan."""
+        """Prints a step of a scan."""
         r, (before, items) = self.registers, node.args
         shown = self.scans[node.name].up_to(r.vector(before), r.vector(items), r.mask)
         r.define(node.name, shown, varying=True)
@@ -429,7 +431,8 @@ class Printer(StatementPrinter):
         return lanes > 1 and -(-node.upper[0].constant // (2 * lanes)) * len(inside) <= _MOST_TOGETHER
 
     def halved(self, node: For) -> None:
-        """Print a short reduction in the order of sums, fully unrolled: all vectors in registers, halved to one item."""
+        """Prints a short reduction in the order of sums, fully unrolled: all vectors are in registers and are halved to one
+        item."""
         r, w, count = self.registers, self.w, node.upper[0].constant
         lanes = 2 * lanes_of(node, self.views, self.vector_bytes)
         while lanes > 2 and lanes >= 2 * count:
@@ -455,7 +458,7 @@ class Printer(StatementPrinter):
             return values
 
         def combined(number: int, distance: int) -> list[str]:
-            """A row after it was combined with those at multiples of a distance, depth first, so that few are alive."""
+            """Combines a row with the rows at multiples of a distance, depth first, so that few registers are live."""
             if distance >= rows:
                 return row(number)
             values = combined(number, 2 * distance)
@@ -473,14 +476,15 @@ class Printer(StatementPrinter):
             r.define(c.result, total)
 
     def reads_back(self, body: Sequence[Statement]) -> bool:
-        """Returns whether a loop loads other items of a line of scratch than it stores; masks would defeat store forwarding."""
+        """Returns whether a loop loads other items of a line of scratch than it stores; masks would defeat store forwarding
+        then."""
         stored = {(s.view, s.indices[-1:]) for s in body if isinstance(s, Store) and self.views[s.view].role is ViewRole.SCRATCH}
         loads = {(s.view, s.indices[-1:]) for s in body if isinstance(s, Load)} - stored
         return not {view for view, _ in loads}.isdisjoint(view for view, _ in stored)
 
     def vectors(self, node: For, lower: str, upper: str, initial: Sequence[str], lanes: int, steps: PrefixSteps
                 ) -> tuple[str, list[str]]:  # fmt: skip
-        """Print `counted` with `lanes` lanes an iteration."""
+        """Prints the loop by `counted`, with `lanes` lanes per iteration."""
         r, v = self.registers, Vectors(self.w, lanes)
         r.lanes, r.vector_index = lanes, node.index
         self.scans = scans = {name: Prefix(self.w, c, lanes) for name, c in scan_reductions(node).items()}
@@ -493,7 +497,7 @@ class Printer(StatementPrinter):
 
     def counted(self, node: For, lower: str, upper: str, initial: Sequence[str], step: int, steps: PrefixSteps
                 ) -> tuple[str, list[str]]:  # fmt: skip
-        """Print a counted loop; returns the index at which the remainder begins, and the carried values there."""
+        """Prints a counted loop; returns the index at which the remainder begins, and the carried values there."""
         r, w, may_leave = self.registers, self.w, steps is PrefixSteps.WHOLE
         body, after = w.new_label(), w.new_label()
         if may_leave:
@@ -551,7 +555,7 @@ class Printer(StatementPrinter):
         return rest, values
 
     def step_on(self, lower: str, step: int, entry: tuple[int, str], body: tuple[int, str]) -> None:
-        """Fill in the induction pointers of a printed loop (`Registers.stepping`); `entry`, `body`: (line to fill, label)."""
+        """Fills in the induction pointers of a printed loop (`Registers.stepping`); `entry`, `body`: (line to fill, label)."""
         r, w = self.registers, self.w
         (entry_hole, before), (body_hole, latch) = entry, body
         firsts: list[str] = []
@@ -566,7 +570,7 @@ class Printer(StatementPrinter):
         w.lines[entry_hole], w.lines[body_hole] = "\n".join(firsts), "\n".join(phis)
 
     def first(self, count: str) -> str:
-        """Returns the mask of the first `count` lanes (at least one, at most all), made from the bits of a word."""
+        """Returns the mask of the first `count` lanes (at least one, at most all), from the bits of a word."""
         w, lanes = self.w, self.registers.lanes
         absent = w.word("sub", lanes, w.smaller(count, lanes))
         type = f"i{lanes}"
@@ -581,7 +585,7 @@ class Printer(StatementPrinter):
         return self.w.test("slt", index, upper)
 
     def joined(self, carried: Carried, lanes: int, initial: str, value: str) -> str:
-        """Returns the lanes of a reduction that is exact in any order combined, with its initial value."""
+        """Returns the lanes of a reduction that is exact in any order, combined with each other and with the initial value."""
         function, kind = carried.reduction or "", carried.kind
         return combine(Vectors(self.w, 1), function, kind, initial, fold_lanes(self.w, function, kind, value, lanes))
 

@@ -1,9 +1,9 @@
 """Registers of a loop program as LLVM values: of one item, of all lanes, or plain numbers.
 
 Note [Insertion points].  Loop-invariant code motion while printing: a value computed from registers alone is written once, in the
-outermost loop where its operands are known.  Each open loop has two insertion points, its preheader and the top of its
-body.  The `height` of a value is the index of the first open insertion point where it may be used; a value whose insertion point
-has been closed is written at the end of the text so far.
+outermost loop in which all its operands are known.  Each open loop has two insertion points, its preheader and the top of its
+body.  The `height` of a value is the index of the first open insertion point after which it may be used; a value whose insertion
+point is already closed is written at the end of the text so far.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def lanes_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
 
 
 def turns_tiles(loop: For) -> bool:
-    """Returns whether a loop accesses several neighbouring items per lane while the lanes are apart (`llvm_memory.Tiles`)."""
+    """Returns whether a loop accesses several adjacent items per lane while its lanes are further apart (`llvm_memory.Tiles`)."""
     places: dict[tuple[type, str, tuple[Index, ...]], int] = {}
     for statement in walk(loop.body):
         if isinstance(statement, Load | Store) and statement.indices:
@@ -104,8 +104,8 @@ def _busiest(body: Sequence[Statement]) -> list[Statement]:
 def vectors_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
     """Returns the unroll factor of a vector loop: how many vectors an iteration handles.
 
-    Two as a rule; four to hide the latency of long binary32 functions, of loop control around a short body (sums in scratch), or
-    of the step from row to row if inner loops store; one for scans and tiles, and where live values exceed the registers.
+    Usually two; four to hide the latency of long binary32 functions, of loop control around a short body (sums in scratch), or of
+    moving from row to row if inner loops store; one for scans and tiles, and where live values exceed the registers.
     """
     if scan_reductions(loop) or turns_tiles(loop):
         return 1
@@ -127,17 +127,17 @@ def vectors_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
 LONGEST_ROW: Final = 8
 """The most items of a row that is loaded at once (`llvm_memory`, Note [Rows])."""
 _TILE: Final = 4
-"""The least neighbouring items per lane for which a register transpose pays."""
+"""The least number of adjacent items per lane for which a register transpose pays."""
 MOST_TURNED: Final = 8
 """The most lanes of vectors that are transposed in registers."""
 _WIDE: Final = 64
 _FEW_ALIVE: Final = 4
 _WAITING: Final = 3
-"""The least number of binary32 polynomials in a body from which on latency dominates, so that four vectors pay."""
+"""The least number of binary32 polynomials in a body for which latency dominates, so that four vectors pay."""
 _REGISTERS: Final = 10
 """The most live values, two registers each, that do not spill."""
 _MANY_REGISTERS: Final = 13
-"""The same on processors with twice as many registers."""
+"""The same on processors with twice as many vector registers."""
 
 
 def _most_alive(statements: Sequence[Statement]) -> int:
@@ -169,7 +169,7 @@ def _most_alive(statements: Sequence[Statement]) -> int:
 
 
 def _touches(loop: For) -> bool:
-    """Returns whether running lanes beyond the end has an effect (memory accesses, failing checks)."""
+    """Returns whether executing lanes beyond the end has an effect (memory accesses, failing checks)."""
     return any(isinstance(s, Load | Store | Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(loop.body))
 
 
@@ -179,7 +179,7 @@ def read_back(statements: Sequence[Statement]) -> set[str]:
 
 
 def fails(statements: Iterable[Statement]) -> bool:
-    """Returns whether one of the statements may leave the program."""
+    """Returns whether one of the statements may exit the program."""
     return any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in statements)
 
 
@@ -197,7 +197,7 @@ def iterations_of(loop: For) -> int | None:
 
 
 def divisor_of(loop: For) -> int:
-    """Returns a number that divides the trip count of a loop of step 1; 1 if none is known."""
+    """Returns a number that divides the trip count of a loop of step 1; 1 if no other is known."""
     if loop.step != 1 or len(loop.lower) != 1 or len(loop.upper) != 1:
         return 1
     length = minus(loop.upper[0], loop.lower[0])
@@ -261,7 +261,7 @@ class InsertionPoint:
 
 
 class Registers:
-    """The LLVM values of registers where the text has come to.
+    """The LLVM values of registers at the current point of the text.
 
     `lanes`: lanes of the loop that is printed now, of which `mask` (an LLVM value; empty: all) are active; `vector_index`: the
     index of that loop, whose register holds the first lane's value.
@@ -278,7 +278,7 @@ class Registers:
     # ------------------------------------------------------------------------------------------- insertion points
 
     def open(self, counter: str = "") -> None:
-        """Open an insertion point; `counter`: the index of the loop whose body begins here."""
+        """Opens an insertion point; `counter`: the index of the loop whose body begins here."""
         self.places.append(InsertionPoint(self.w.hole(), counter))
 
     def close(self) -> None:
@@ -299,11 +299,12 @@ class Registers:
 
     @property
     def here(self) -> int:
-        """The height of a value that is written now."""
+        """The height of a value that is written at the current point."""
         return len(self.places)
 
     def let(self, height: int, text: str) -> str:
-        """Returns the name of an instruction whose operands are known at a height, written at that insertion point once."""
+        """Returns the name of an instruction whose operands are known at a height; it is written once, at that insertion
+        point."""
         if height >= len(self.places):
             return self.w.let(text)
         preheader = self.places[height]
@@ -319,30 +320,30 @@ class Registers:
     # ------------------------------------------------------------------------------------------- values
 
     def define(self, name: str, text: str, *, varying: bool = False) -> None:
-        """Set the value of a register, known from here on."""
+        """Defines the value of a register from the current point on."""
         self.values[name] = RegisterValue(text, self.here, varying=varying)
 
     def define_word(self, name: str, text: str, height: int) -> None:
         self.values[name] = RegisterValue(text, height, is_word=True)
 
     def word(self, name: str) -> str:
-        """A register that is the same in all lanes, as a plain i64."""
+        """The value of a register that is uniform over the lanes, as a plain i64."""
         value = self.values[name]
         return value.text if value.is_word else self.let(value.height, f"extractelement <1 x i64> {value.text}, i64 0")
 
     def scalar(self, name: str) -> str:
-        """The same as `<1 x T>`."""
+        """The value of a register that is uniform over the lanes, as `<1 x T>`."""
         value = self.values[name]
         if not value.is_word:
             return value.text
         return value.literal or self.let(value.height, f"insertelement <1 x i64> poison, i64 {value.text}, i64 0")
 
     def truth(self, name: str) -> str:
-        """A condition that is the same in all lanes, as a plain i1."""
+        """A condition that is uniform over the lanes, as a plain i1."""
         return self.w.let(f"extractelement <1 x i1> {self.scalar(name)}, i64 0")
 
     def vector(self, name: str) -> str:
-        """A register in all lanes."""
+        """The value of a register as a vector over all lanes."""
         value = self.values[name]
         if value.literal:
             return value.literal
@@ -360,7 +361,7 @@ class Registers:
         return self.let(value.height, f"add {v.type(Kind.I64)} {everywhere}, {v.counting()}")
 
     def splat(self, kind: Kind, one: str, height: int) -> str:
-        """A number in all lanes."""
+        """A number broadcast to all lanes."""
         type = f"<{self.lanes} x {COMPUTED[kind]}>"
         first = self.let(height, f"insertelement {type} poison, {COMPUTED[kind]} {one}, i64 0")
         return self.let(height, f"shufflevector {type} {first}, {type} poison, <{self.lanes} x i32> zeroinitializer")
@@ -384,7 +385,7 @@ class Registers:
         return any(self.differs(name) for name, _ in index.terms)
 
     def even(self, index: Index) -> Index:
-        """Returns the part of an index that is uniform over the lanes."""
+        """Returns the terms of an index that are uniform over the lanes."""
         return Index(tuple(t for t in index.terms if not self.differs(t[0])), index.constant)
 
 
@@ -405,7 +406,7 @@ def words_of(program: LoopProgram) -> int:
 
 
 def runs_in_ranges(program: LoopProgram) -> bool:
-    """Returns whether the caller hands out ranges of the outermost loop's iterations (parameter `first`)."""
+    """Returns whether the caller passes ranges of the outermost loop's iterations (parameter `first`)."""
     return program.parameters[:1] == ("first",)
 
 
@@ -421,7 +422,7 @@ def calls_at(program: LoopProgram) -> list[int]:
 
 
 def is_own(program: LoopProgram, view: View) -> bool:
-    """Returns whether a view is on the function's stack; not in programs with calls, whose routines use that memory, too."""
+    """Returns whether a view is on the function's stack; not in programs with calls, since their routines use that memory too."""
     return view.private and not any(length.terms for length in view.shape) and not calls_of(program)
 
 

@@ -21,7 +21,7 @@ from .llvm_builder import IrBuilder
 
 # ------------------------------------------------------------------------------------------ vector operations
 #
-# Vectors of any number of lanes as LLVM text: types, constants, memory, instructions.  Reductions end with vectors of one lane.
+# Vectors with any number of lanes as LLVM text: types, constants, memory, instructions.  Reductions end in vectors of one lane.
 
 STORED: Final = {
     Kind.BOOL: "i8", Kind.U8: "i8", Kind.I32: "i32", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "i32",
@@ -44,7 +44,7 @@ class DomainCheck:
 
 
 class Vectors:
-    """Writes instructions on vectors of `lanes` elements; `checks` collects the run-time checks that they need."""
+    """Writes instructions on vectors of `lanes` elements; `checks` collects the run-time checks that these need."""
 
     def __init__(self, writer: IrBuilder, lanes: int) -> None:
         self.w = writer
@@ -280,9 +280,9 @@ def _permuted(v: Vectors, entries: tuple[float, ...], index: str, width: int) ->
 # `x|y` as LLVM text: y modulo x with the sign of x, y where x is 0.
 #
 # Note [Constant divisors].  The quotient of a whole number u below 2ᴺ by d is ⌊u×M÷2^(N+l)⌋ where 2^l ≥ d and M = ⌈2^(N+l)÷d⌉
-# (Granlund and Montgomery, 1994).  A vector whose items are all from 0 to 2³¹-1 takes N = 31: one product of 32-bit halves a
-# quotient.  Else N = 63, with the bits of negative numbers flipped (⌊y÷d⌋ is the complement of ⌊(the complement of y)÷d⌋), and
-# the high word of the product is put together from four products of halves.
+# (Granlund and Montgomery, 1994).  For a vector whose items are all from 0 to 2³¹-1, N = 31, and a quotient costs one product of
+# 32-bit halves.  Otherwise N = 63, the bits of negative numbers are flipped (⌊y÷d⌋ is the complement of ⌊(the complement of
+# y)÷d⌋), and the high word of the product is assembled from four products of halves.
 #
 # Note [Any divisors].  Processors divide vectors of floats, not of integers.  For numbers below 2⁵¹ in magnitude, ⌊y÷x⌋ is that
 # of their binary64 quotient: an exact quotient that is not whole is below the next whole number n by 1÷|x| at least, which is
@@ -290,10 +290,10 @@ def _permuted(v: Vectors, entries: tuple[float, ...], index: str, width: int) ->
 # Vectors with other items divide integers, item by item.  An integer k between ±2⁵¹ is the float whose bits are k + those of
 # 1.5×2⁵², less 1.5×2⁵²: no conversion of 64-bit integers is needed, which processors without AVX-512 lack.
 #
-# Note [Float remainders].  Let q be y÷x, rounded and cut.  The exact quotient, cut, is q or q less one (in magnitude), as
-# rounding keeps order; and y - q×x is a number of the kind, which one fused multiplication and addition finds without error.
-# Where it has not the sign of y, one x more makes it the exact remainder.  This needs |q| < 2⁵² and a finite x; other items go
-# through the C library.  Then the sign is brought to that of x, with one rounding, as NumPy and Python do.
+# Note [Float remainders].  Let q be y÷x, rounded and truncated.  The exact quotient, truncated, is q or q minus one (in
+# magnitude), as rounding keeps order; and y - q×x is representable, so one fused multiply-add computes it exactly.  If it does
+# not have the sign of y, adding x once makes it the exact remainder.  This needs |q| < 2⁵² and a finite x; other items use the C
+# library.  Then the sign is made that of x, with one rounding, as in NumPy and Python.
 
 _HALF: Final = (1 << 32) - 1
 _MIDDLE: Final = 1.5 * 2**52
@@ -369,13 +369,13 @@ def _item_by_item(v: Vectors, x: str, y: str) -> str:
 
 
 def _constant(x: str) -> int | None:
-    """Returns the number of a splat constant as `literal` writes it; None for other values."""
+    """Returns the number of a splat constant in the form of `literal`; None for other values."""
     start = "splat (i64 "
     return int(x[len(start) : -1]) if x.startswith(start) else None
 
 
 def _by_constant(v: Vectors, divisor: int, y: str) -> str:
-    """See Note [Constant divisors]."""
+    """The residue by a constant.  See Note [Constant divisors]."""
     kind, size = Kind.I64, abs(divisor)
     if divisor == 0:
         return y
@@ -446,7 +446,7 @@ def _wide(v: Vectors, size: int, bits: int, y: str) -> str:
 
 def _of_floats(v: Vectors, kind: Kind, x: str, y: str) -> str:
     zero = v.constant(kind, 0.0)
-    if kind is Kind.F32:  # the remainder of two binary32 numbers is one, so binary64 is exact
+    if kind is Kind.F32:  # the remainder of two binary32 numbers is a binary32 number, so binary64 is exact
         wide = (v.cast("fpext", kind, Kind.F64, x), v.cast("fpext", kind, Kind.F64, y))
         left = v.cast("fptrunc", Kind.F64, kind, _remainder(v, *wide))
     else:
@@ -459,7 +459,7 @@ def _of_floats(v: Vectors, kind: Kind, x: str, y: str) -> str:
 
 
 def _remainder(v: Vectors, x: str, y: str) -> str:
-    """As the C library's `fmod`, but for the sign of a zero.  See Note [Float remainders]."""
+    """The C library's `fmod`, except for the sign of a zero.  See Note [Float remainders]."""
     kind, w, lanes, type = Kind.F64, v.w, v.lanes, v.type(Kind.F64)
     quotient = v.intrinsic("trunc", kind, v.binary("fdiv", kind, y, x))
     near = v.compare("olt", kind, v.intrinsic("fabs", kind, quotient), v.constant(kind, 2.0**52))
@@ -498,7 +498,7 @@ def _remainder(v: Vectors, x: str, y: str) -> str:
 
 def apply(v: Vectors, node: Apply, args: Sequence[str]) -> str:
     """Returns the value of a function of `args`; its run-time checks go to `v.checks`."""
-    if node.function == "outside":  # one unsigned comparison: a negative index is then greater than any length
+    if node.function == "outside":  # one unsigned comparison, in which a negative index exceeds any length
         return v.compare("uge", node.compute, *args)
     kinds = (Kind.BOOL, node.compute, node.compute) if node.function == "select" else (node.compute,) * len(args)
     meaning = definition(node.function, node.parameter, node.compute)
@@ -617,7 +617,7 @@ class ScalarValue:
 
 
 class LlvmVectors:
-    """`backend.scalar.function_table.Machine` on LLVM vectors, for body node `node`, whose result is of the kind `target`."""
+    """A `backend.scalar.function_table.Machine` on LLVM vectors, for body node `node`, whose result has the kind `target`."""
 
     def __init__(self, v: Vectors, target: Kind, node: int = 0) -> None:
         self.v, self.target, self.node = v, target, node
@@ -734,7 +734,7 @@ class LlvmVectors:
             w.let(f"phi {v.type(value.kind)} [ {value.name}, %{before} ], [ {chosen.name}, %{after} ]"))
 
     def scalar_fallback(self, name: str, where: ScalarValue, x: ScalarValue, value: ScalarValue) -> ScalarValue:
-        """Call the scalar function lane by lane if any lane of `where` is set."""
+        """Calls the scalar function lane by lane if any lane of `where` is set."""
         v, w, lanes = self.v, self.v.w, self.v.lanes
         type, before = v.type(Kind.F64), w.block
         rare, ready = w.new_label(), w.new_label()
@@ -779,7 +779,7 @@ _REACH = {Kind.F64: (500, 300), Kind.F32: (60, 40)}
 
 @dataclass(frozen=True, slots=True)
 class Divisor:
-    """A divisor per lane with its `reciprocal`; `is_near`: an i1, whether the reciprocals may be used."""
+    """A divisor per lane with its `reciprocal`; `is_near`: the i1 that says whether the reciprocals may be used."""
 
     kind: Kind
     value: str
@@ -788,7 +788,7 @@ class Divisor:
 
 
 def prepare(v: Vectors, kind: Kind, value: str) -> Divisor:
-    """Returns the divisors of the lanes with their reciprocals, computed once for many elements."""
+    """Returns the divisors of the lanes with their reciprocals, which are computed once for many elements."""
     reach = 2.0 ** _REACH[kind][1]
     size = v.intrinsic("fabs", kind, value)
     above = v.compare("ogt", kind, size, v.constant(kind, 1 / reach))
@@ -799,7 +799,7 @@ def prepare(v: Vectors, kind: Kind, value: str) -> Divisor:
 
 
 def divide(v: Vectors, x: str, by: Divisor) -> str:
-    """Returns `x ÷ by`, with the bits of the division."""
+    """Returns `x ÷ by` with the bits of the division."""
     w, kind = v.w, by.kind
     reach = 2.0 ** _REACH[kind][0]
     size = v.intrinsic("fabs", kind, x)

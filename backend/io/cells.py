@@ -1,7 +1,7 @@
 """Items as text: cells of tables, params on the command line, dates and times; and which stored types a declared type accepts.
 
 A number is written as in Python or in APL: `-3`, `¯3`, `2.5`, `1e-3`, `nan`, `inf`, `∞`; complex `1+2j` or `1J2`; bool
-`0 1 true false`.  An integer kind takes whole numbers in its range only.
+`0 1 true false`.  An integer kind accepts only whole numbers in its range.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOST_DIGITS: Final = 4000
 
 
 class CellError(Exception):
-    """A text that is not an item of the kind: the message begins with the text; and notes."""
+    """Raised for a text that is no item of the kind: the message begins with the text; and notes."""
 
     def __init__(self, message: str, *notes: str) -> None:
         self.message, self.notes = message, notes
@@ -42,7 +42,7 @@ class CellError(Exception):
 
 
 def item_of(cell: str, kind: Kind, reading: ColumnFormat = AS_WRITTEN) -> Any:
-    """The text as an item of the kind, with the decimal sign and the groups of digits of a column.  Raises CellError."""
+    """The text as an item of the kind, with the decimal sign and the digit grouping of a column.  Raises CellError."""
     if kind is Kind.CHAR:
         if len(cell) != 1:
             raise CellError(f"{shown(cell)} is not one character")
@@ -68,7 +68,7 @@ def item_of(cell: str, kind: Kind, reading: ColumnFormat = AS_WRITTEN) -> Any:
 
 
 def _with_point(cell: str, text: str, kind: Kind, reading: ColumnFormat) -> str:
-    """A number with a decimal point and without groups of digits.  Raises CellError."""
+    """A number rewritten with a decimal point and without digit groups.  Raises CellError."""
     if reading.group and _group_of(reading).search(text):
         if not _grouped_number(reading).fullmatch(text):
             raise CellError(f"{shown(cell)} is not a number whose digits stand in groups of three")
@@ -82,7 +82,7 @@ def _with_point(cell: str, text: str, kind: Kind, reading: ColumnFormat) -> str:
 
 @cache
 def _group_of(reading: ColumnFormat) -> re.Pattern[str]:
-    """What separates groups of digits; a blank is any of the blanks that there are."""
+    """The characters that separate groups of digits; a blank stands for every kind of blank."""
     return re.compile(r"\s" if reading.group == " " else re.escape(reading.group))
 
 
@@ -103,7 +103,7 @@ def _complex(text: str) -> complex | None:
 
 
 def shown(cell: str) -> str:
-    """A cell in a message."""
+    """A cell as messages show it."""
     return f"“{cell[:_MOST_SHOWN]}{'…' if len(cell) > _MOST_SHOWN else ''}”"
 
 
@@ -120,7 +120,7 @@ _LENGTH: Final = 10
 _FINE: Final = re.compile(r"[.,]\d{6}(\d{1,3})")
 """The digits of a time beyond microseconds."""
 _FIRST_YEAR, _LAST_YEAR = 1678, 2261
-"""Of times, whole years."""
+"""The first and last full years that times can represent."""
 _DIRECTIVE: Final = re.compile("%.")
 
 
@@ -150,12 +150,12 @@ def number_of(cell: str, reading: ColumnFormat) -> int:
 
 
 def texts_of(values: Any, reading: ColumnFormat) -> list[str]:
-    """Dates or times as text.  Raises CellError before the year 1 and after 9999."""
+    """Dates or times as texts.  Raises CellError before the year 1 and after 9999."""
     return [text_of(number, reading) for number in values.reshape(-1).tolist()]
 
 
 def require_dated(values: Any, reading: ColumnFormat) -> None:
-    """Raise FileTrouble E708 for dates and times before the year 1 and after 9999."""
+    """Raises FileTrouble E708 for dates and times before the year 1 and after 9999."""
     if reading.form not in (CellFormat.DATE, CellFormat.TIME):
         return
     present = values[values != MISSING_POINT]
@@ -189,7 +189,7 @@ def _formatted(moment: date, pattern: str) -> str:
 
 # ---------------------------------------------------------------------------------------------------- hints in messages
 #
-# Suggestions: which clause of an `input` would read a refused cell or line.
+# Hints in messages: the clause of an `input` with which a refused cell or line could be read.
 
 DATE_PATTERNS: Final = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y%m%d")
 """Frequent date formats other than ISO 8601."""
@@ -218,7 +218,7 @@ def for_cell(text: str, kind: Kind, reading: ColumnFormat) -> tuple[str, ...]:
 
 
 def number_clauses(cells: Sequence[str], kind: Kind) -> list[str]:
-    """The clauses each of which reads all cells as numbers, that of the most frequent form first."""
+    """The clauses with each of which all cells are numbers, the most frequent form first."""
     clauses = []
     for decimal, group in NUMBER_SIGNS:
         reading = ColumnFormat(decimal=decimal, group=group)
@@ -254,7 +254,7 @@ def separator_clause(sign: str) -> str:
 
 
 def _declarations(text: str, declared: CellFormat) -> list[str]:
-    """What reads a text as a date or a time: the type of the input, if it is another, and the clause."""
+    """What declares a text as a date or a time: the type of the input, if it is another one, and the clause."""
     iso = [form for form in (CellFormat.DATE, CellFormat.TIME) if _reads(text, ColumnFormat(form))]
     if iso:
         return [f"`{iso[0].name.lower()}[n]`"]
@@ -275,7 +275,7 @@ def _reads(text: str, reading: ColumnFormat) -> bool:
 
 # ---------------------------------------------------------------------------------------------------- stored element types
 #
-# Which stored number types a declared element type accepts.
+# The declared element types that accept each stored number type.
 #
 # The rule is the language's own (language.md, Numbers): reading widens as a call does and never narrows, so that a
 # declared type cannot lose anything that the file holds.  Formats of text (csv) have no stored type and are read as the
@@ -307,7 +307,7 @@ _SPELLED: Final = {numpy_name: kind.value for kind, numpy_name in NUMPY_NAMES.it
 
 
 def require_accepted(stored: str, kind: Kind) -> None:
-    """E706 unless values stored as `stored` may be declared `kind`."""
+    """Raises E706 unless values stored as `stored` may be declared as `kind`."""
     accepted = ACCEPTED.get(stored)
     if accepted is None:
         raise disagrees(f"holds {stored}, which no element type stores")
@@ -320,7 +320,7 @@ def require_accepted(stored: str, kind: Kind) -> None:
 
 
 def converted_integers(items: Any, dtype: Any) -> Any:
-    """Stored items as an array of the dtype accepts them.  Raises FileTrouble E705 for unsigned ones beyond i64."""
+    """Stored items as an array of the dtype that accepts them.  Raises FileTrouble E705 for unsigned ones beyond i64."""
     if items.dtype.kind == "u" and dtype.kind == "i" and items.dtype.itemsize == dtype.itemsize and items.size:
         most = int(items.max())
         if most >> (8 * dtype.itemsize - 1):
@@ -329,19 +329,19 @@ def converted_integers(items: Any, dtype: Any) -> Any:
 
 
 def require_shape(actual: tuple[int, ...], expected: tuple[int, ...]) -> None:
-    """The shape bound from the header must still be the file's."""
+    """Raises an error unless the file still has the shape that was read from its header."""
     if actual != expected:
         raise FileTrouble(Code.E705, f"changed while it was read: its shape was {list(expected)} and is now {list(actual)}")
 
 
 def changed() -> FileTrouble:
-    """The error that the file has more items than its header pass found."""
+    """The error that the file has more items than when its header was read."""
     return FileTrouble(Code.E705, "changed while it was read")
 
 
 # ---------------------------------------------------------------------------------------------------- items of columns
 #
-# A cell as an item, as the clauses of an input say.
+# The item of a cell, according to the clauses of an input.
 
 MISSING: Final = frozenset({"", "NA"})
 BLANK: Final = 32
@@ -363,7 +363,7 @@ class Column:
 
 
 def item_or_missing(cell: str, wanted: Column, *, is_text: bool = False) -> Any:
-    """The item of one cell, or the replacement of a missing one, which it is not if it `is_text`.
+    """The item of one cell, or the replacement of a missing one; with `is_text` the cell is not missing.
 
     Raises CellError, whose message follows the cell's position."""
     text, reading = cell.strip(), wanted.reading
@@ -402,13 +402,13 @@ def put(room: Any, at: int, item: Any) -> None:
 
 
 def undeclared(form: CellFormat, column: str = "") -> FileTrouble:
-    """E706 for dates, times or differences that are not declared so."""
+    """Raises E706 for dates, times or differences that are not declared as such."""
     name, of = form.name.lower(), f" in column `{column}`" if column else ""
     return disagrees(f"holds {name}{'s' * (form is not CellFormat.DAYS)}{of}", f"declare it `{name}[n]`")
 
 
 def example_missing(kind: Kind, form: CellFormat = CellFormat.ITEM) -> str:
-    """A value that the `missing` clause of an input of this kind takes."""
+    """An example of a value for the `missing` clause of an input of this kind."""
     if form not in (CellFormat.ITEM, CellFormat.PRESENT):
         return "⎕nat"
     if kind is Kind.CHAR:
@@ -423,21 +423,21 @@ def example_missing(kind: Kind, form: CellFormat = CellFormat.ITEM) -> str:
 # Coarser units are multiplied exactly, finer ones rounded down.
 
 DAY: Final = 86_400_000_000_000
-"""Nanoseconds."""
+"""Nanoseconds of a day."""
 DAYS: Final = {"D": 1, "W": 7}
 NANOSECONDS: Final = {"h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
-"""Of a unit."""
+"""Nanoseconds of each unit."""
 PARTS: Final = {"ps": 10**3, "fs": 10**6, "as": 10**9}
-"""Of a nanosecond."""
+"""Units per nanosecond."""
 _MONTHS: Final = {"M": 1, "Y": 12}
 _MOST_MONTHS: Final = 10**17
-"""Whose days are certain to be in 64 bits."""
+"""The most months whose days certainly fit in 64 bits."""
 _MOST: Final = 2**63 - 1
 
 
 def from_numpy(items: Any) -> tuple[Any, Any, CellFormat]:
-    """A vector of NumPy's dates as integers, which of them are not NaT, and whether they are dates or times.  Raises FileTrouble
-    E706."""
+    """Converts a vector of NumPy dates; returns integers, which of them are not NaT, and whether they are dates or times.  Raises
+    FileTrouble E706."""
     import numpy as np
 
     unit, each = np.datetime_data(items.dtype)
@@ -459,7 +459,8 @@ def from_numpy(items: Any) -> tuple[Any, Any, CellFormat]:
 
 
 def multiplied(values: Any, count: int, form: CellFormat, most: int = _MOST) -> Any:
-    """Integers in a unit of `count` days or nanoseconds, as days or nanoseconds.  Raises FileTrouble E706 beyond `most`."""
+    """Converts integers in a unit of `count` days or nanoseconds to days or nanoseconds.  Raises FileTrouble E706 beyond
+    `most`."""
     low, high = -((most + 1) // count), most // count
     if len(values) and not low <= int(values.min()) <= int(values.max()) <= high:
         at = int(((values < low) | (values > high)).argmax())

@@ -1,8 +1,8 @@
 """Tables of typed columns: Arrow IPC, JSON and JSON lines, SQLite and Excel.
 
-Each format gives its columns as `ArrowColumn`s, by the library that its field uses; what an input's type and clauses mean for
-them is one function (`items_of`), as for Parquet and data frames.  A file is read once for all its inputs, when the shape
-of the first is wanted.
+Each format yields its columns as `ArrowColumn`s, through the usual library for it; one function (`items_of`) applies an input's
+type and clauses to them, as for Parquet and data frames.  A file is read once for all its inputs, when the shape of the first is
+requested.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from .records import RecordOffset
 from .sources_and_sinks import ITEMS, Content, characters_of, suffix_of
 
 _TOGETHER: Final = 1 << 16
-"""Rows that are objects of Python at a time."""
+"""Rows that are Python objects at a time."""
 _LARGEST_DOCUMENT: Final = 256 << 20
-"""Bytes of a JSON text that is no list of lines, which is parsed at once."""
+"""The most bytes of a JSON text that is no list of lines, since it is parsed at once."""
 _LARGEST_SHEET: Final = 1 << 30
 _MOST_RATIO: Final = 200
-"""Bytes of an Excel file once it is inflated, and how many times its size they may be."""
+"""The most bytes of an inflated Excel file, and the most times its stored size that they may be."""
 _LONGEST_LINE: Final = 16 << 20
 _MOST_ROWS: Final = 200_000_000
 _STEPS: Final = 100_000
-"""Steps of SQLite between two looks for interrupts."""
+"""Steps of SQLite between two polls for interrupts."""
 _EPOCH: Final = datetime.datetime(1970, 1, 1)
 _FIRST, _LAST = -(2**63), 2**63 - 1
 
@@ -59,7 +59,7 @@ class ColumnTable:
 
     @cached_property
     def columns(self) -> _Columns:
-        """The columns by name, or the array that the file holds in their place, under an empty name."""
+        """The columns by name; a file that holds an array instead has it under an empty name."""
         require_package(BY_SUFFIX[self._suffix])
         with system_errors():
             return _READERS[self._suffix](self._content)
@@ -76,7 +76,7 @@ class ColumnTable:
         return items
 
     def column(self, member: str) -> ArrowColumn:
-        """The column of a name, or that of a query.  Raises FileTrouble E704."""
+        """The column of a name, or that of a query.  Raises FileTrouble E704 if there is none."""
         if self._suffix in _DATABASES:
             if member not in self._queries:
                 with system_errors():
@@ -110,7 +110,7 @@ class ColumnTable:
         return items
 
     def _typed(self, columns: Sequence[ArrowColumn], wanted: Column) -> Any:
-        """Columns of numbers beside one another."""
+        """Numeric columns side by side, as one matrix."""
         result = np.empty((len(columns[0].present) if columns else 0, len(columns)), NUMPY_NAMES[wanted.kind])
         for at, column in enumerate(columns):
             items = items_of(column, wanted.reading)
@@ -129,12 +129,13 @@ _TAKEN: Final = {
     ".json": (14, 0, 0), ".jsonl": (4, 14, 96), ".ndjson": (4, 14, 96), ".arrow": (20, 0, 0), ".feather": (20, 0, 0),
     ".xlsx": (20, 0, 0),
 }  # fmt: skip
-"""What reading takes, in bytes for each stored byte: of columns and whole texts, and of rows as objects, at most so many MB."""
+"""The memory that reading takes: (bytes per stored byte of columns and full texts, the same of rows as objects, the most MB of
+the latter)."""
 _INFLATED: Final = 8
 
 
 def table_memory(content: Content) -> int:
-    """Bytes that reading takes besides the arrays: all columns, and objects of Python for some rows or the whole text."""
+    """The bytes that reading takes besides the arrays: all columns, and Python objects for some rows or for the full text."""
     columns, objects, most = _TAKEN.get(suffix_of(content.path), (3, 8, 32))
     size = content.size() * (_INFLATED if content.is_compressed else 1)
     return columns * size + min(objects * size, most * _MB)
@@ -143,7 +144,7 @@ def table_memory(content: Content) -> int:
 # ---------------------------------------------------------------------------------------------------- columns of objects
 
 class ColumnBuilder:
-    """Collects the objects of a column, and turns them into arrays some at a time."""
+    """Collects the objects of a column, and converts them to arrays some at a time."""
 
     def __init__(self, name: str, rows: int = 0) -> None:
         self._name, self._objects = name, list[Any]()
@@ -159,7 +160,7 @@ class ColumnBuilder:
             self._objects = []
 
     def column(self) -> ArrowColumn:
-        """All rows.  Raises FileTrouble E706 for rows of several kinds."""
+        """The column of all rows.  Raises FileTrouble E706 for rows of several kinds."""
         if self._column is None:
             self._column = self._joined()
         return self._column
@@ -187,7 +188,7 @@ class ColumnBuilder:
 
 
 def column_of_objects(name: str, objects: Sequence[Any], first: int = 0) -> ArrowColumn:
-    """A column of Python's numbers, bools, texts, dates and times; None is missing.  Raises FileTrouble E706."""
+    """A column of Python numbers, bools, texts, dates and times, where None is missing.  Raises FileTrouble E706."""
     present = np.array([item is not None for item in objects], np.bool_)
     kinds = {type(item) for item in objects} - {type(None)}
     filled = next((at for at, item in enumerate(objects) if item is not None), 0)
@@ -221,7 +222,7 @@ def _moment(item: Any) -> datetime.datetime:
 
 
 def columns_of_rows(rows: Iterable[Mapping[str, Any]]) -> _Columns:
-    """The columns of rows of named items; what a row lacks is missing there."""
+    """The columns of rows of named items; items that a row lacks are missing there."""
     builders: dict[str, ColumnBuilder] = {}
     count = 0
     for row in rows:
@@ -240,9 +241,9 @@ def columns_of_rows(rows: Iterable[Mapping[str, Any]]) -> _Columns:
 
 
 class _Columns(dict[str, Any]):
-    """Columns by name, each made when it is taken, so that one that cannot be read stops nobody who does not want it.
+    """Columns by name, each converted when it is requested, so that an unreadable column matters only to its readers.
 
-    `prefix`: what may stand before a name without a change of its meaning."""
+    `prefix`: may stand before a name without changing its meaning."""
 
     prefix = ""
 
@@ -280,7 +281,7 @@ def _objects(content: Content) -> Iterator[dict[str, Any]]:
 
 
 def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """The items of an object, those of objects inside under names such as `a.b`."""
+    """The items of an object; items of inner objects get names such as `a.b`."""
     result: dict[str, Any] = {}
     for name, item in row.items():
         result |= _flat(item, f"{before}{name}.") if isinstance(item, dict) else {before + name: item}
@@ -298,7 +299,7 @@ def _json_errors(line: int = 0) -> Iterator[None]:
         raise damaged(f"is not UTF-8: {where} has the byte 0x{error.object[error.start]:02x}") from None
     except RecursionError:
         raise damaged("is nested too deeply") from None
-    except ValueError as error:  # a number of more digits than Python converts
+    except ValueError as error:  # a number with more digits than Python converts
         raise damaged(f"is not valid JSON: {first_line(error)}") from None
 
 
@@ -333,7 +334,7 @@ def _json(content: Content) -> _Columns:
 
 
 def _array(value: list[Any]) -> Any:
-    """Nested lists of numbers or bools as an array, a list of texts as rows of characters.  Raises FileTrouble."""
+    """Nested lists of numbers or bools as an array, or a list of texts as rows of characters.  Raises FileTrouble."""
     shape, level = list[int](), [value]
     flat: list[Any] = value
     while True:
@@ -370,7 +371,7 @@ def _as_rho_writes(value: Mapping[str, Any]) -> Any:
 
 
 def json_lines(columns: Sequence[CsvColumn]) -> Iterator[str]:
-    """An object for each row, block by block: NaN and missing dates are null, text is without the blanks at its end."""
+    """Yields one object per row, block by block: NaN and missing dates are null, text has no trailing blanks."""
     names = [json.dumps(column.name, ensure_ascii=False) + ": " for column in columns]
     for start in range(0, len(columns[0].values), ITEMS):
         written = [_json_items(column, start) for column in columns]
@@ -390,7 +391,7 @@ def _json_items(column: CsvColumn, start: int) -> list[str]:
 
 
 def require_json_lines(columns: Sequence[CsvColumn]) -> None:
-    """E708 for columns of several lengths, for complex numbers and for infinities, which JSON has not."""
+    """Raises E708 for columns of several lengths, and for complex numbers and infinities, which JSON lacks."""
     require_table(columns)
     for column in columns:
         if column.kind.is_float and np.isinf(column.values).any():
@@ -433,13 +434,13 @@ _DATABASES: Final = (".sqlite", ".sqlite3", ".db")
 
 @contextmanager
 def _database(content: Content) -> Iterator[Any]:
-    """A connection that reads, and nothing else.  Raises FileTrouble."""
+    """A read-only connection.  Raises FileTrouble."""
     import sqlite3
     from urllib.parse import quote
 
     try:
         if content.held is None and not is_url(content.path):
-            if os.path.isdir(content.path):  # sqlite3 has an error of disks for it
+            if os.path.isdir(content.path):  # sqlite3 would report a disk error for it
                 raise IsADirectoryError(content.path)
             if not content.size():
                 raise damaged("is empty")
@@ -457,7 +458,7 @@ def _database(content: Content) -> Iterator[Any]:
             return sqlite3.SQLITE_OK if known and "load_extension" not in others else sqlite3.SQLITE_DENY
 
         connection.set_authorizer(permit)
-        connection.set_progress_handler(lambda: 0, _STEPS)  # Python handles interrupts there
+        connection.set_progress_handler(lambda: 0, _STEPS)  # returning to Python handles interrupts
     except sqlite3.Error as error:
         raise damaged(f"cannot be opened: {first_line(error)}") from None
     try:
@@ -564,7 +565,7 @@ def _require_inflatable(content: Content) -> None:
 
 @contextmanager
 def _excel_errors() -> Iterator[None]:
-    """Whatever openpyxl raises on a damaged file becomes E705, as it raises errors of many types."""
+    """Turns whatever openpyxl raises on a damaged file, of many types, into E705."""
     import warnings
 
     try:
@@ -580,7 +581,7 @@ def _excel_errors() -> Iterator[None]:
 
 
 def _sheet(content: Content, sheet: Any) -> dict[str, Any]:
-    """The columns of a sheet, whose first row that is not empty is the header."""
+    """The columns of a sheet, whose first nonempty row is the header."""
     header: list[str] = []
     builders: list[ColumnBuilder] = []
     first = blank = 0
@@ -622,7 +623,7 @@ def _excel_column(
 
 
 def _require_computed(content: Content, title: str, at: int, first: int) -> None:
-    """FileTrouble E705 for a formula of a column whose value the file lacks."""
+    """Raises FileTrouble E705 for a formula in a column whose value the file lacks."""
     import openpyxl
 
     with content.open() as file, _excel_errors():

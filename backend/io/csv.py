@@ -45,10 +45,10 @@ from .sources_and_sinks import ITEMS, AppendSink, Content, blocks_of, characters
 
 # ---------------------------------------------------------------------------------------------------- detection of headers
 #
-# Whether the first record of a table is a header.
+# Detection of headers: whether the first record of a table is a header.
 #
 # It is data if a cell is a number (also with a decimal comma, groups of digits or a currency), a date or a time in a frequent
-# format; `2-9`, `20+` and `1st` are none.
+# format; `2-9`, `20+` and `1st` are text.
 
 _WITH_SIGNS: Final = re.compile(
     r"[-+¯−]?[$€£¥]? ?(?:[0-9]+[.,]?[0-9]*(?:[eE][-+]?[0-9]+)?"
@@ -65,7 +65,7 @@ _YEAR: Final = re.compile(r"(1[5-9]|20)[0-9]{2}")
 
 
 def is_header(cells: Iterable[str]) -> bool:
-    """Is a cell filled, and none of them a number, a date or a time?"""
+    """Is some cell filled, and none of them a number, a date or a time?"""
     filled = False
     for cell in map(str.strip, cells):
         if cell and _is_value(cell):
@@ -97,7 +97,7 @@ def _reads(cell: str, reading: ColumnFormat) -> bool:
 
 
 def may_be_years(cells: Sequence[str]) -> bool:
-    """Could a record that counts as data be a header after all, because its numbers are years and all other cells text?"""
+    """Can a record that counts as data still be a header, because its numbers are years and all other cells text?"""
     filled = [cell for cell in map(str.strip, cells) if cell not in MISSING]
     numbers = [cell for cell in filled if _is_value(cell)]
     return 0 < len(numbers) < len(filled) and all(map(_YEAR.fullmatch, numbers))
@@ -130,7 +130,7 @@ class RecordMeasure:
         return self.places[-1][0]
 
     def place_of(self, record: int) -> RecordOffset:
-        """The last known start at or before a record."""
+        """The last known record start at or before a record."""
         return self.places[bisect_right(self.places[:-1], record, key=itemgetter(0)) - 1]
 
     @property
@@ -139,7 +139,7 @@ class RecordMeasure:
         return is_header(chain.from_iterable(map(set, self._texts())))
 
     def _texts(self) -> Iterator[list[str]]:
-        """The cells of the first record, in parts."""
+        """The texts of the first record's cells, in parts."""
         for block in blocks(self.content, self.separator):
             cells = block.cells
             yield [cells.text(at) for at in range(self.columns)] if block.is_complete else cells.texts()
@@ -211,7 +211,7 @@ def _count(cells: int) -> str:
 
 _PLACE: Final = re.compile(r"#([0-9]{1,6})")
 WORKING_MEMORY: Final = 6 << 20
-"""Bytes that a block takes while its cells become items."""
+"""Bytes that a block takes while its cells are converted to items."""
 _LARGE: Final = 20 << 20
 _SHOWN: Final = 4
 _MOST_TOLD: Final = 1_000
@@ -224,7 +224,7 @@ def table_memory(content: Content) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _ParseTask:
-    """Items to read: the target array, the column of the table (None: all), and whether the first record is a header."""
+    """A request: the target array, the column of the table (None: all), and whether the first record is a header."""
 
     wanted: Column
     array: Any
@@ -234,7 +234,7 @@ class _ParseTask:
 
 
 class Table:
-    """One file with one separator.  `places`: record starts, if it was measured before."""
+    """One file with one separator.  `places`: record starts from an earlier measurement."""
 
     def __init__(self, content: Content, separator: str, places: tuple[RecordOffset, ...] = ()) -> None:
         self._content, self._separator, self._known = content, separator, places
@@ -247,7 +247,7 @@ class Table:
 
     @property
     def places(self) -> tuple[RecordOffset, ...]:
-        """The record starts of its measurement, for whoever opens it again."""
+        """The measured record starts, for opening the file again."""
         return self._measure.places
 
     @cached_property
@@ -262,7 +262,7 @@ class Table:
         return int(others if headed else max(first, others))
 
     def shape(self, wanted: Column) -> tuple[int, ...]:
-        """The shape of a requested column, which is then read together with the others."""
+        """The shape of a requested column, which will be read together with the others."""
         if not wanted.member and wanted.kind is Kind.CHAR:
             raise disagrees("is a table of numbers, its declared type is char", "name a column, or a txt file for text")
         column, headed = self._place(wanted)
@@ -283,7 +283,7 @@ class Table:
 
     def values(self, wanted: Column, shape: tuple[int, ...]) -> Any:
         """The items as a NumPy array of the kind; the first call reads all requested columns.  Raises FileTrouble: E705 for a
-        cell of this column; the cells of the others are reported where their values are asked for."""
+        cell of this column; errors in cells of other columns are reported when their values are requested."""
         require_shape(self.shape(wanted), shape)
         if wanted not in self._read:
             self._read = self._read_all()
@@ -293,7 +293,7 @@ class Table:
         return values
 
     def items(self, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
-        """A row at or before `first`, and the items from there on as vectors, block by block."""
+        """A record number at or before `first`, and the items from there on as vectors, block by block."""
         task = _ParseTask(wanted, None, *self._place(wanted), Converter(wanted))
         start = self._measure.place_of(first + task.headed) if self._measure.records > 1 else START
         return max(0, start[0] - task.headed), self._items(task, start)
@@ -313,12 +313,12 @@ class Table:
 
     @property
     def doubt(self) -> str:
-        """Why the first record, which was read as data, may be a header; empty if there is no doubt."""
+        """Why the first record, which was read as data, may be a header; empty if it cannot be one."""
         if self._headed or self._measure.columns > _MOST_TOLD or not any(not self._place(wanted)[1] for wanted in self._wanted):
             return ""
         try:
             names = self._measure.names
-        except FileTrouble:  # the record is read again, and a note is no reason to fail
+        except FileTrouble:  # the record is read again; a mere note must not fail
             return ""
         if not may_be_years(names):
             return ""
@@ -336,7 +336,7 @@ class Table:
         return names, [texts[at :: len(names)] for at in range(len(names))], self._headed, lines
 
     def _place(self, wanted: Column) -> tuple[int | None, bool]:
-        """The number of the column (from 0; None: all), and whether the first record is a header."""
+        """The index of the column (None: all), and whether the first record is a header."""
         if not wanted.member:
             return None, self._is_header(None, wanted)
         names = self._measure.names
@@ -359,7 +359,7 @@ class Table:
         return places[0], True
 
     def _is_header(self, column: int | None, wanted: Column) -> bool:
-        """Is the first record a header, if the given column (None: all) is read?"""
+        """Is the first record a header when the given column (None: all) is read?"""
         if not self._headed or wanted.kind is Kind.CHAR or wanted.reading.form is CellFormat.PRESENT:
             return self._headed
         cells = self._measure.names if column is None else [self._measure.names[column]]
@@ -371,7 +371,7 @@ class Table:
     # ------------------------------------------------------------------------------------- the cells
 
     def _read_all(self) -> dict[Column, Any | FileTrouble]:
-        """All requested columns, or what is wrong with the first cell of one that cannot be read."""
+        """Reads all requested columns; stores the arrays, or the error of the first unreadable cell of a column."""
         tasks = []
         for wanted, shape in self._wanted.items():
             array = new_array(shape, wanted.kind)
@@ -393,8 +393,8 @@ class Table:
         room_of: Callable[[_ParseTask, int, int, int], Any],
         refused: dict[Column, FileTrouble] | None = None,
     ) -> int:
-        """Convert a block's items into the parts of arrays that `room_of` returns, after `done` records; returns the number of
-        records that end in it.  An unreadable cell is raised as FileTrouble (E705), or stored by its column in `refused`."""
+        """Converts a block's items into the parts of arrays that `room_of` returns, after `done` records; returns the number of
+        records that end in the block.  An unreadable cell raises FileTrouble (E705), or is stored by its column in `refused`."""
         cells, columns = block.cells, self._measure.columns
         records = cells.records if block.is_complete else int(block.ends)
         if block.is_complete and cells.count != records * columns:
@@ -421,7 +421,7 @@ class Table:
         return records
 
     def _room(self, task: _ParseTask, done: int, column: int, count: int) -> Any:
-        """The part of the array for the items of a block."""
+        """The part of the target array for the items of a block."""
         start = done - task.headed
         array = task.array
         if task.column is None:
@@ -431,7 +431,7 @@ class Table:
         return array[start : start + count]
 
     def _trouble(self, task: _ParseTask, block: RecordBlock, unreadable: UnreadableCell) -> FileTrouble:
-        """What is wrong with a cell, and where."""
+        """The error of an unreadable cell, with its position."""
         names = self._measure.names if task.headed else []
         index = (block.column + unreadable.cell) % self._measure.columns
         where = f"line {unreadable.line}, column {index + 1}" + (f" ({names[index]})" if names and names[index] else "")
@@ -461,29 +461,30 @@ def _as_rank(lines: int, columns: int, rank: int) -> tuple[int, ...]:
 # header.
 
 DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
-"""By suffix."""
+"""Delimiters by suffix."""
 
 
 @dataclass(frozen=True, slots=True)
 class CsvColumn:
-    """A NumPy array of the kind, under a header."""
+    """A NumPy array of the kind, with a header."""
 
     name: str
     values: Any
     kind: Kind
     form: CellFormat = CellFormat.ITEM
-    """DATE and TIME: the values are numbers of days or nanoseconds, for formats with such types and for text."""
+    """With DATE and TIME the values are numbers of days or nanoseconds, which formats of text and formats with such types write
+    as dates."""
     pattern: str = ""
-    """Of dates and times in text."""
+    """The strftime pattern of dates and times in text."""
     dated: bool = False
-    """Text of dates or times, blank where one is missing."""
+    """Is it text of dates or times, blank where one is missing?"""
 
 
 class TextSink(AppendSink):
-    """Rows of a new csv or tsv file of numbers, or of dates or times under their name."""
+    """Writes rows of a new csv or tsv file: numbers, or dates or times under their name."""
 
     working_memory: ClassVar[int] = ITEMS * 288
-    """Bytes: a block of items as numbers, as texts, as lines and as bytes."""
+    """Bytes of a block of items as numbers, as texts, as lines and as encoded bytes."""
 
     @property
     def _delimiter(self) -> str:
@@ -520,7 +521,7 @@ class TextSink(AppendSink):
 
 
 def require_table(kind: Kind, shape: tuple[int, ...]) -> None:
-    """E708 for values that a table cannot contain."""
+    """Raises E708 for values that a table cannot contain."""
     if kind is Kind.CHAR:
         raise FileTrouble(Code.E708, f"is text of {len(shape)} axes, a column of a table is rows of text `char[n w]`")
     if len(shape) > 2:
@@ -547,7 +548,7 @@ def texts(delimiter: str, kind: Kind, values: Any) -> Iterator[str]:
 
 
 def require_columns(columns: Sequence[CsvColumn]) -> None:
-    """E708 unless every item is a column, and all are of one length."""
+    """Raises E708 unless every item is a column, and all columns have one length."""
     for column in columns:
         shape = column.values.shape
         if len(shape) != (2 if column.kind is Kind.CHAR else 1):
@@ -580,14 +581,14 @@ def _cells(column: CsvColumn, start: int, delimiter: str) -> list[str]:
 
 
 def _quoted(text: str, delimiter: str) -> str:
-    """A cell that reads back; one that would be missing is quoted."""
+    """A cell quoted as needed to read back; one that would be missing is quoted."""
     if text not in MISSING and not any(sign in text for sign in (delimiter, '"', "\n", "\r")) and text == text.strip():
         return text
     return '"' + text.replace('"', '""') + '"'
 
 
 def _all_written(items: list[Any], kind: Kind) -> list[str]:
-    if kind is Kind.F64 and all(map(math.isfinite, items)):  # JSON writes floats as Python does, and faster
+    if kind is Kind.F64 and all(map(math.isfinite, items)):  # JSON writes floats as Python does, but faster
         import json
 
         return (json.dumps(items, separators=(",", ":"))[1:-1] + ",").replace(".0,", ",")[:-1].split(",")

@@ -1,6 +1,6 @@
 """Inputs and outputs that stay in their files until a device reads or writes a part of them, on any machine.
 
-The process that reads must see the same file as the client.  A file is identified by its *fingerprint*: its size, its time of
+The reading process must see the same file as the client.  A file is identified by its *fingerprint*: its size, its time of
 modification and a digest of its first bytes (for a folder: the sizes and times of all files in it).  Links are not followed: a
 path through a link counts as a missing file.
 """
@@ -33,9 +33,9 @@ from .writing import sink_type, system_trouble
 Fingerprint: TypeAlias = tuple[int, int, str]
 _HEADER: Final = 1 << 16
 MOST_FILES: Final = 10_000
-"""Files of a folder beyond which it has no fingerprint."""
+"""The most files of a folder that has a fingerprint."""
 _BLOCK: Final = 1 << 20
-"""Bytes of full rows that are read at a time if a box has parts of rows."""
+"""Bytes of full rows that are read at a time if a box contains parts of rows."""
 
 
 def fingerprint_of(path: str) -> Fingerprint | None:
@@ -93,7 +93,7 @@ class StoredInput:
 
     @cached_property
     def source(self) -> RowSource:
-        """The reader of the file.  Raises RunFailed if it is not the file that the client has seen."""
+        """The reader of the file.  Raises RunFailed if it is not the file that the client saw."""
         with located(self.shown, self.span), system_errors():
             if fingerprint_of(self.file) != self.fingerprint:
                 raise damaged("changed while it was read, or is another file for a worker")
@@ -118,7 +118,7 @@ class StoredInput:
                     source.require_same(handle)
                 finally:
                     source.close(handle)
-        except Refused as refused:  # a failure of the run, since the program runs already
+        except Refused as refused:  # becomes a failure of the run, since the program is already running
             raise RunFailed(refused.diagnostics) from None
         return result
 
@@ -137,7 +137,7 @@ class StoredInput:
         return result
 
     def facts(self) -> dict[str, Any]:
-        """Its fields as JSON."""
+        """The fields as JSON."""
         return {
             "path": self.path, "kind": self.kind.value, "shape": self.shape, "shown": self.shown,
             "span": [self.span.file, self.span.start, self.span.end], "mark": self.fingerprint, "places": self.places,
@@ -163,18 +163,18 @@ class StoredOutput:
         return StoredOutput(type(sink)(sink.path, sink.kind, sink.shape, sink.name, sink.reading), self.span)
 
     def begin(self) -> None:
-        """RunFailed E708."""
+        """Creates the file.  Raises RunFailed E708."""
         with self.writing():
             self.sink.begin()
             self.path = self.sink.temporary
 
     def end(self) -> None:
-        """Complete the file.  Raises RunFailed E708."""
+        """Completes the file.  Raises RunFailed E708."""
         with self.writing():
             self.sink.end()
 
     def write(self, box: Box | None, array: Any) -> None:
-        """Write a box, which is cut along at most one axis.  Raises RunFailed E708."""
+        """Writes a box, which is cut along at most one axis.  Raises RunFailed E708."""
         cut = [(axis, part[0]) for axis, part in enumerate(box or ()) if part != (0, self.sink.shape[axis])]
         require_invariant(len(cut) < 2, "plans cut one axis")
         with self.writing(), self.opened():
@@ -182,7 +182,7 @@ class StoredOutput:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Keeps the file open for the block, if another process created it.  Raises OSError."""
+        """Keeps the file, which another process may have created, open within the block.  Raises OSError."""
         if self.sink.handle >= 0:
             yield
             return
@@ -199,7 +199,7 @@ class StoredOutput:
             yield
 
     def facts(self) -> dict[str, Any]:
-        """Its fields as JSON."""
+        """The fields as JSON."""
         return {
             "path": self.path, "kind": self.sink.kind.value, "shape": self.sink.shape, "shown": self.sink.path,
             "span": [self.span.file, self.span.start, self.span.end], "form": self.sink.reading.form.name,
@@ -231,7 +231,7 @@ def stored_output(
 
 
 def read_back(value: Any) -> Any:
-    """The array of an output that was written to its file; other values as they are.  Raises RunFailed."""
+    """The array of an output that was written to its file; other values unchanged.  Raises RunFailed."""
     if not isinstance(value, RandomAccessSink):
         return value
     with located(value.path, Span("", 0, 0)), system_errors():
@@ -239,7 +239,7 @@ def read_back(value: Any) -> Any:
 
 
 def stored_input(path: str, wanted: InputSpec, shape: tuple[int, ...]) -> StoredInput | None:
-    """An input that can be read in boxes at random; None if each would be read from the start of the file."""
+    """An input that can be read in boxes at random; None if each box would be read from the start of the file."""
     file, _ = split_member(path)
     real = file if is_url(file) else os.path.realpath(file)
     mark = fingerprint_of(real) if wanted.held is None and 0 not in shape else None

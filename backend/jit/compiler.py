@@ -1,7 +1,7 @@
-"""The only module that imports llvmlite: it compiles LLVM text to object code, loads it, and caches both.
+"""The only module that imports llvmlite: it compiles LLVM text to object code, loads the code, and caches both.
 
-All calls of llvmlite are made by one dedicated thread, as an interrupt within its lock would leave that taken.  Code that the
-disk cache has is found and loaded without LLVM, whose library takes as long to load as NumPy.
+One dedicated thread makes all calls of llvmlite, because an interrupt inside its lock would leave the lock taken.  Code in the
+disk cache is loaded without LLVM, whose library takes as long to load as NumPy.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------------------- dedicated thread
 #
-# A thread that runs a library's calls where no interrupt reaches them.
+# A dedicated thread makes a library's calls, out of reach of interrupts.
 #
 # Interrupts are raised in the main thread, and by sessions in the thread that evaluates.  One that is raised just after a library
-# has taken its lock would leave the lock taken, and the next call would wait forever.  So such calls are handed to a dedicated
-# thread; the caller waits for the result, and is interrupted while waiting.
+# has taken its lock would leave the lock taken, and the next call would wait forever.  So the dedicated thread makes such calls;
+# the caller waits for the result and may be interrupted while it waits.
 #
 # A process that ends destroys a library's objects while daemon threads go on.  So Python's end waits for the call at hand, and
 # calls of other threads are refused from then on.
@@ -53,7 +53,7 @@ _R = TypeVar("_R")
 
 @dataclass(slots=True)
 class _CompileRequest:
-    """A call to run.  The lock `waiting` is held until it returns; interrupts could leave the lock of an event taken."""
+    """A call to be made.  The lock `waiting` is held until it returns; an interrupt could leave the lock of an event taken."""
 
     work: Callable[[], Any]
     waiting: Any = field(default_factory=threading.Lock)
@@ -62,7 +62,7 @@ class _CompileRequest:
 
 
 class DedicatedThread:
-    """A thread that runs functions for other threads; it starts with the first request, and again in a forked process."""
+    """A thread that runs functions for other threads; it starts with the first request, and anew in a forked process."""
 
     def __init__(self, name: str) -> None:
         self._name, self._ending = name, 0
@@ -74,7 +74,7 @@ class DedicatedThread:
         self._requests: SimpleQueue[_CompileRequest] = SimpleQueue()
 
     def run_on(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
-        """Decorator: every call of the function runs on this thread; if no thread can be started, on the caller's."""
+        """Decorator: every call of the function runs on this thread or, if no thread can be started, on the caller's."""
 
         @wraps(function)
         def asking(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -102,7 +102,7 @@ class DedicatedThread:
         return request.value
 
     def _is_elsewhere(self) -> bool:
-        """Start the thread if need be; returns whether it exists and is not the current one."""
+        """Starts the thread if needed; returns whether it exists and is not the current thread."""
         if self._ending == threading.get_ident():
             return False
         if self._thread is None:
@@ -130,12 +130,12 @@ class DedicatedThread:
 # --------------------------------------------------------------------------------------------- llvmlite binding
 
 class Unsupported(Exception):
-    """LLVM refuses the text or the object: the caller computes without a kernel."""
+    """Raised where LLVM refuses the text or the object; the caller then computes without a kernel."""
 
 
 @cache
 def is_installed() -> bool:
-    """Returns whether llvmlite is installed, without importing it, which takes long."""
+    """Returns whether llvmlite is installed, without importing it (which takes long)."""
     return find_spec("llvmlite") is not None
 
 
@@ -152,7 +152,7 @@ atexit.register(_llvm.end)
 @_llvm.run_on
 @cache
 def binding() -> Any:
-    """Returns llvmlite's binding, set up for this machine; None if it is missing, too old or does not work."""
+    """Returns llvmlite's binding, initialised for this machine; None if it is missing, too old or does not work."""
     try:
         import llvmlite.binding as llvm
     except (ImportError, OSError):
@@ -169,7 +169,8 @@ def binding() -> Any:
 
 
 OLDEST_LLVM: Final = (20,)
-"""Of llvmlite 0.45; earlier ones print messages about pointers without a type to standard error, and read no kernel."""
+"""The version in llvmlite 0.45.  Earlier ones print messages about opaque pointers to standard error, and do not accept
+kernels."""
 
 
 C_FUNCTIONS = ("sin", "cos", "tan", "fmod")
@@ -185,7 +186,7 @@ FUSED = ("fma", "fmaf")
 
 @cache
 def _symbol(name: str) -> int:
-    """Returns the address of what kernels refer to by name.  Raises OSError or AttributeError if there is nothing."""
+    """Returns the address of the function that kernels call by this name.  Raises OSError or AttributeError if there is none."""
     table = name.removeprefix("rho_table_")
     if table in coefficient_tables.TABLES:
         return _in_memory(coefficient_tables.stored(table))
@@ -193,7 +194,8 @@ def _symbol(name: str) -> int:
 
 
 def _block_key() -> int:
-    """Returns the address of the thread-specific key of scratch blocks; the C library frees a block when its thread ends."""
+    """Returns the address of the thread-specific key of scratch blocks; the C library frees a thread's block when the thread
+    ends."""
     import ctypes
 
     key = ctypes.c_uint64()
@@ -213,7 +215,7 @@ def _c_function(name: str) -> int:
 
 
 def _in_memory(data: bytes) -> int:
-    """Copy bytes to memory that is never freed; returns its address, a multiple of 64."""
+    """Copies bytes to memory that is never freed; returns its address, a multiple of 64."""
     import ctypes
 
     room = ctypes.create_string_buffer(len(data) + 64)
@@ -224,16 +226,17 @@ def _in_memory(data: bytes) -> int:
 
 
 RELOCATION, CODE_MODEL = "static", "large"
-"""Code and constants may be any distance apart, since large arrays lie between them."""
+"""Code and constants may be any distance apart, since large arrays may lie between them."""
 
 UNOPTIMIZED: Final = "; quick\n"
-"""The first line of a text that is compiled without optimisation, in a fifth of the time: it runs rarely or has no loops."""
+"""The first line of a text that is compiled without optimisation, in a fifth of the time, because it runs rarely or has no
+loops."""
 _machines: dict[int, Any] = {}
 _engines: list[Any] = []
 
 
 TARGET: Final = "RHO_TARGET"
-"""The environment variable that names an older processor to compile for, as `x86-64-v3` for code without AVX-512."""
+"""The environment variable that names an older processor to compile for; `x86-64-v3` gives code without AVX-512."""
 _V2: Final = frozenset(("64bit", "cmov", "cx16", "cx8", "fxsr", "mmx", "popcnt", "sahf", "sse", "sse2",
                         "sse3", "sse4.1", "sse4.2", "ssse3"))  # fmt: skip
 _LEVELS: Final = {"x86-64-v2": _V2, "x86-64-v3": _V2 | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"}}
@@ -241,7 +244,7 @@ _LEVELS: Final = {"x86-64-v2": _V2, "x86-64-v3": _V2 | {"avx", "avx2", "bmi", "b
 
 
 def _level() -> str:
-    """Returns the psABI level that is asked for; empty if code is for this processor."""
+    """Returns the requested psABI level; empty if code is for this processor."""
     asked = os.environ.get(TARGET, "").lower()
     return asked if asked in _LEVELS else ""
 
@@ -251,7 +254,7 @@ def _processor(llvm: Any) -> str:
 
 
 def _features(llvm: Any) -> Any:
-    """Returns which features code may use: those of this processor, if a level is asked for only those in it."""
+    """Returns the features that code may use: those of this processor, restricted to a requested level."""
     features, level = llvm.get_host_cpu_features(), _level()
     if level:
         features.update({name: is_there and name in _LEVELS[level] for name, is_there in features.items()})
@@ -269,9 +272,10 @@ def _machine(llvm: Any, level: int = 2) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class CodeTarget:
-    """What LLVM says of the processor that code is compiled for.
+    """The processor that code is compiled for, according to LLVM.
 
-    identity: what object code depends on besides its text.  processor: LLVM's name.  features: which ones code may use."""
+    `identity`: all that object code depends on besides its text.  `processor`: LLVM's name.  `features`: those that code may
+    use."""
 
     identity: str
     processor: str
@@ -280,7 +284,7 @@ class CodeTarget:
 
 @cache
 def _target() -> CodeTarget | None:
-    """Returns what the disk cache has from another process, else what LLVM says; None without LLVM."""
+    """Returns the target that another process left in the disk cache, else LLVM's answer; None without LLVM."""
     key = _processor_key()
     stored = None if key is None else CACHE.read(key)
     if stored is not None:
@@ -293,7 +297,8 @@ def _target() -> CodeTarget | None:
 
 
 def _processor_key() -> str | None:
-    """Returns what determines LLVM's answers: its library's file, this system and processor; None where that is not known."""
+    """Returns the facts that determine LLVM's answers: its library's file, the system and the processor; None if they are
+    unknown."""
     package = find_spec("llvmlite")
     if package is None or package.origin is None:
         return None
@@ -311,7 +316,7 @@ _PROCESSOR_FACTS: Final = frozenset((
     "vendor_id", "cpu family", "model", "model name", "stepping", "flags",
     "Features", "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "CPU revision",
 ))  # fmt: skip
-"""The lines of `/proc/cpuinfo` that tell processors apart, for x86-64 and ARM; others change with time."""
+"""The lines of `/proc/cpuinfo` that distinguish processors, for x86-64 and ARM; other lines change over time."""
 
 
 @_llvm.run_on
@@ -328,13 +333,13 @@ def _target_of_llvm() -> CodeTarget | None:
 
 
 def identity() -> str:
-    """Returns what object code depends on besides its text (processor, features, LLVM); empty without LLVM."""
+    """Returns all that object code depends on besides its text (processor, features, LLVM); empty without LLVM."""
     target = _target()
     return "" if target is None else target.identity
 
 
 def processor() -> str:
-    """Returns LLVM's name of the processor that code is made for; empty without LLVM."""
+    """Returns LLVM's name of the processor that code is compiled for; empty without LLVM."""
     target = _target()
     return "" if target is None else target.processor
 
@@ -361,8 +366,8 @@ def compile_text(text: str) -> bytes:
 
 
 def _verified(text: str) -> Any:
-    """Returns the module of a text.  Intrinsics differ between versions of LLVM, whose code generator ends the process where an
-    operand is missing; its verifier raises a RuntimeError."""
+    """Returns the verified module of a text.  Intrinsics differ between versions of LLVM, whose code generator would abort the
+    process where an operand is missing; its verifier raises a RuntimeError instead."""
     module = binding().parse_assembly(text)
     module.verify()
     return module
@@ -386,10 +391,10 @@ def code_bytes(code: bytes) -> int:
 
 # ---------------------------------------------------------------------------------------------------- loader
 #
-# Objects are loaded here if they are ELF files for x86-64 that refer to all else by absolute addresses of 64 bits, as code of the
-# large model does.  LLVM loads others.
+# ELF objects for x86-64 that refer to everything else by absolute 64-bit addresses (the large code model) are loaded here; LLVM
+# loads all other objects.
 
-_ELF: Final = b"\x7fELF\x02\x01"  # of 64 bits, little-endian
+_ELF: Final = b"\x7fELF\x02\x01"  # ELF, 64-bit, little-endian
 _RELOCATABLE, _X86_64, _ABSOLUTE_64 = 1, 62, 1
 _CONTENT, _SYMBOLS, _RELOCATIONS, _ZEROS = 1, 2, 4, 8
 _WRITABLE, _IN_MEMORY = 1, 2
@@ -415,9 +420,10 @@ class _ElfSection(NamedTuple):
 
 
 def link(code: bytes) -> int:
-    """Returns the address of an object's kernel.  Code stays loaded as long as the process.
+    """Returns the address of an object's kernel.  Code stays loaded until the process ends.
 
-    Raises Unsupported if the object cannot be loaded."""
+    Raises Unsupported if the object cannot be loaded.
+    """
     try:
         return _load(code)
     except (struct.error, LookupError, ValueError, OSError, AttributeError):
@@ -425,7 +431,7 @@ def link(code: bytes) -> int:
 
 
 def _load(code: bytes) -> int:
-    """Load an object of the kind above.  Raises one of the errors that `link` catches for others."""
+    """Loads an object of the kind described above.  Raises one of the errors that `link` catches for others."""
     import ctypes
     import mmap
 
@@ -476,8 +482,8 @@ def _rounded_up(size: int, unit: int) -> int:
 
 @_llvm.run_on
 def _load_by_llvm(code: bytes) -> int:
-    """Load an object as `link` does.  So do the engines of bad objects stay: an engine owns its target machine and would destroy
-    it, too."""
+    """Loads an object by LLVM.  The engines of bad objects stay loaded as well, because an engine owns its target machine and
+    would destroy it."""
     llvm = binding()
     try:
         _add_symbols(llvm)
@@ -502,11 +508,11 @@ def _add_symbols(llvm: Any) -> None:
 
 # ---------------------------------------------------------------------------------- out-of-process compiler
 #
-# Compiling in a child process, for runs whose memory is bounded.
+# Compilation in a child process, for runs with a memory limit.
 #
-# A compiler takes tens of megabytes and keeps most of them for the next module, and no plan counts them.  While at least one run
-# asks for it (`compiling_apart`), text goes to a child process that sends the object code back.  The child starts with the first
-# text and ends with the last such run.  If no child can be started, this process compiles.
+# A compiler takes tens of megabytes, keeps most of them for the next module, and no plan counts them.  As long as some run
+# requests it (`compiling_apart`), a child process compiles the text and sends the object code back.  The child starts with the
+# first text and ends with the last such run.  If no child can be started, this process compiles.
 #
 # A request is a line with the length in bytes, then the text.  The answer has the same form; a negative length marks an error
 # message of LLVM.
@@ -515,21 +521,22 @@ _T = TypeVar("_T")
 _asking: Final = DedicatedThread("rho compiler")
 _START: Final = "import sys; sys.path[:] = {path!r}; from {module} import serve; serve()"
 _LONGEST: Final = 1 << 28
-"""The most bytes of an answer; more do not come from a compiler child."""
+"""The most bytes of an answer; a longer one is not from a compiler child."""
 _PATIENCE: Final = 60.0
-"""Seconds to wait for an answer; `sys.executable` may be no Python but a host that embeds it, and never answer."""
+"""Seconds to wait for an answer; `sys.executable` may be a program that embeds Python and never answers."""
 
 
 @dataclass(slots=True)
 class _CompilerState:
-    """The compiler child of this process; `users`: runs that ask for it now; `is_lost`: it failed, and none is started again."""
+    """The compiler child of this process; `users`: runs that currently request it; `is_lost`: it failed, and none is started
+    again."""
 
     users: int = 0
     is_lost: bool = False
     child: subprocess.Popen[bytes] | None = None
 
     def forget(self) -> None:
-        """Forget the parent's child in a forked process."""
+        """Drops the parent's child in a forked process."""
         self.users, self.child = 0, None
 
 
@@ -539,7 +546,7 @@ in_children(_state.forget)
 
 @contextlib.contextmanager
 def compiling_apart() -> Iterator[None]:
-    """Context in which code is compiled by a child process."""
+    """Within this context a child process compiles code."""
     _count(1)
     try:
         yield
@@ -548,7 +555,7 @@ def compiling_apart() -> Iterator[None]:
 
 
 def as_now(work: Callable[[_T], object]) -> Callable[[_T], None]:
-    """Wrap work for a thread that may outlive the run: it compiles in the process in which the run compiles now."""
+    """Wraps work for a thread that may outlive the run, so that it compiles in the process in which the run would compile now."""
     apart = _state.users > 0
 
     def later(code: _T) -> None:
@@ -567,7 +574,7 @@ def _count(more: int) -> None:
 
 @_asking.run_on
 def compile_text_out_of_process(text: str) -> bytes:
-    """Returns object code as `compile_text` does, compiled by the child if a run asks for that.  Raises Unsupported."""
+    """Returns object code as `compile_text` does, compiled by the child if some run requests that.  Raises Unsupported."""
     if _state.users > 0 and not _state.is_lost:
         with contextlib.suppress(OSError, ValueError):
             return _answered(text)
@@ -577,7 +584,8 @@ def compile_text_out_of_process(text: str) -> bytes:
 
 
 def _answered(text: str) -> bytes:
-    """Returns object code from the child.  Raises OSError or ValueError if it cannot be started or fails, Unsupported."""
+    """Returns object code from the child.  Raises OSError or ValueError if the child cannot be started or fails; Unsupported as
+    above."""
     if _state.child is None:
         path = [os.path.abspath(folder) for folder in sys.path]
         _state.child = subprocess.Popen(
@@ -596,7 +604,7 @@ def _answered(text: str) -> bytes:
 
 
 def _end() -> None:
-    """End the child, if there is one."""
+    """Ends the child, if there is one."""
     child, _state.child = _state.child, None
     if child is not None:
         with contextlib.suppress(OSError):
@@ -622,12 +630,12 @@ def _received(file: IO[bytes]) -> tuple[int, bytes]:
 
 
 def serve() -> None:
-    """The main loop of the child, until its parent is gone.  It ignores keyboard interrupts, which are for the parent."""
+    """The main loop of the child, which ends with its parent.  It ignores keyboard interrupts, which are meant for the parent."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     taken, given = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints of libraries must not mix with answers
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints of libraries must not mix with the answers
     while True:
         try:
             _, text = _received(taken)
@@ -656,17 +664,17 @@ _failed: list[OSError] = []
 
 
 def is_wanted() -> bool:
-    """Returns whether there is a folder for dumps that can be written."""
+    """Returns whether there is a writable folder for dumps."""
     return bool(os.environ.get(FOLDER)) and not _failed
 
 
 def name_of(text: str) -> str:
-    """Returns the file name, a digest, of a text."""
+    """Returns the file name of a text, a digest."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def write(name: str, suffix: str, text: str) -> None:
-    """Write `name.suffix` into the folder for dumps, if there is one."""
+    """Writes `name.suffix` to the folder for dumps, if there is one."""
     if not is_wanted():
         return
     folder = Path(os.environ[FOLDER])
@@ -679,12 +687,12 @@ def write(name: str, suffix: str, text: str) -> None:
 
 
 def is_mapped() -> bool:
-    """Returns whether `RHO_PERF_MAP` asks for a map of code for `perf`."""
+    """Returns whether `RHO_PERF_MAP` requests a map of code for `perf`."""
     return os.environ.get(PERF_MAP, "").lower() in ("on", "1", "yes")
 
 
 def tell_perf(name: str, address: int, count: int) -> None:
-    """Append a line to the map that `perf` reads: `count` bytes of code at `address`."""
+    """Appends a line to the map that `perf` reads: `count` bytes of code at `address`."""
     try:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         handle = os.open(f"/tmp/perf-{os.getpid()}.map", flags, 0o600)
@@ -704,7 +712,7 @@ _stages: dict[LoopProgram, list[str]] = {}
 
 
 def stage(before: LoopProgram, after: LoopProgram, name: str) -> None:
-    """Record for a dump that the transformation `name` rewrote `before` to `after`."""
+    """Records for a dump that the transformation `name` rewrote `before` to `after`."""
     from ..loopir.text import show
 
     if is_wanted():
@@ -714,7 +722,7 @@ def stage(before: LoopProgram, after: LoopProgram, name: str) -> None:
 
 
 def code(program: LoopProgram, text: str) -> None:
-    """Dump the recorded transformations of a program whose LLVM text is `text`."""
+    """Dumps the recorded transformations of a program whose LLVM text is `text`."""
     from ..loopir.text import show
 
     if is_wanted():
@@ -725,18 +733,17 @@ def code(program: LoopProgram, text: str) -> None:
 #
 # Machine code of kernels, cached in the process and on disk in the user's cache folder.
 #
-# An entry holds one object, named by the digest of its text and of what else it depends on (processor, features, LLVM), or what
-# LLVM says of the processor.  Entries are code: only those that this user's runs wrote under that name are read
+# An entry holds one object, named by the digest of its text and of all else that it depends on (processor, features, LLVM), or it
+# holds LLVM's description of the processor.  Entries are code: only those that this user's runs wrote under that name are read
 # (`lang.support.caches`).  An entry that is damaged, foreign, renamed or unreadable counts as absent, and a folder that cannot be
-# written is no error.
-# `RHO_KERNEL_CACHE` names another folder; `off`: none.
+# written is no error.  `RHO_KERNEL_CACHE` names another folder; `off`: none.
 
 SWITCH = "RHO_KERNEL_CACHE"
 CACHE = Cache("kernels", SWITCH, ".o", 4 << 20, 4096)
 
 
 class MachineCode(Protocol):
-    """Code that can be compiled: an object with LLVM text, which its `repr`, this processor and the code generator determine."""
+    """Code that can be compiled to an object: `repr`, the processor and the code generator determine its LLVM text."""
 
     def text(self) -> str: ...
     def __hash__(self) -> int: ...
@@ -744,7 +751,7 @@ class MachineCode(Protocol):
 
 @dataclass(slots=True)
 class CompileStatistics:
-    """What this process spent on machine code: modules compiled, their nanoseconds, and modules read from the cache."""
+    """The costs of machine code in this process: modules compiled, their nanoseconds, and modules read from the cache."""
 
     compiled: int = 0
     nanoseconds: int = 0
@@ -760,11 +767,11 @@ class CompileStatistics:
 compilation_totals: Final = CompileStatistics()
 _addresses: dict[MachineCode, int | None] = {}
 _lock = processes.lock()
-"""Held while LLVM works, and by forks, so that a forked child finds LLVM in a consistent state."""
+"""Held while LLVM works, and during forks, so that a forked child finds LLVM in a consistent state."""
 
 
 def address_of(kernel: MachineCode) -> int | None:
-    """Returns the address of a kernel's code, compiled now if need be; None if it cannot be compiled on this machine."""
+    """Returns the address of a kernel's code, compiling it if needed; None if it cannot be compiled on this machine."""
     address = _addresses.get(kernel, 0)
     if address != 0:
         return address
@@ -778,7 +785,7 @@ def address_of(kernel: MachineCode) -> int | None:
 
 
 def is_ready(kernel: MachineCode) -> bool:
-    """Returns whether the code is loaded (or known to be impossible)."""
+    """Returns whether the code is loaded, or known to be impossible to compile."""
     return kernel in _addresses
 
 
@@ -824,14 +831,14 @@ def _key(kernel: MachineCode) -> str:
 
 _GENERATOR: Final = ("backend/codegen", "backend/jit", "backend/library", "backend/loopir", "backend/lower", "backend/scalar",
                      "backend/transform", "backend/vm", "typechecker")  # fmt: skip
-"""The rooms whose modules write or determine LLVM text."""
+"""The packages whose modules write or determine LLVM text."""
 
 
 @cache
 def generator_version() -> str:
-    """Returns the digest of the names, sizes and times of change of the modules that write code."""
+    """Returns the digest of the names, sizes and modification times of the modules that generate code."""
     digest, package = blake2b(__version__.encode(), digest_size=16), Path(__file__).parents[2]
-    with contextlib.suppress(OSError):  # in an archive there are no files
+    with contextlib.suppress(OSError):  # an archive has no such files
         for room in _GENERATOR:
             for entry in sorted(os.scandir(package / room), key=lambda entry: entry.name):
                 if entry.name.endswith((".py", ".ll")):
@@ -869,7 +876,7 @@ class LruCache(Generic[_Value]):
         try:
             rows.move_to_end(key)
             return rows[key][1]
-        except KeyError:  # also if another thread has just evicted it
+        except KeyError:  # or another thread has just evicted it
             return None
 
     def put(self, key: Hashable, about: Sequence[object], value: _Value) -> _Value:

@@ -31,31 +31,32 @@ SWITCH: Final = "RHO_KERNELS"
 SMALL: Final = 1 << 13
 """The points from which NumPy works on a phase slice by slice."""
 COMPILE_NANOSECONDS: Final = 10e6
-"""A run that would lose so much without code waits until it is compiled."""
+"""The loss in nanoseconds for which a run waits until its code is compiled."""
 LOAD_NANOSECONDS: Final = 3e6
-"""The time to load code from the disk cache, with LLVM itself where that is not loaded yet in part."""
+"""Nanoseconds to load code from the disk cache, including parts of LLVM that are not loaded yet."""
 WORTH_COMPILING: Final = 0.5e6
-"""Nanoseconds that runs have lost without code when it is requested."""
+"""Nanoseconds that runs have lost without code when the code is requested."""
 CALL_NANOSECONDS: Final = 500
 """The cost of a NumPy call on a small array."""
 LAUNCH_NANOSECONDS: Final = 12_000
-"""The cost of a launch of code from Python: a call that would lose less on NumPy stays there."""
+"""Nanoseconds of a launch of code from Python; a call that would lose less on NumPy stays there."""
 AT_ONCE: Final = 5.0
 CALLED: Final = 2_000.0
-"""Nanoseconds per item of a right fold on NumPy: `AT_ONCE` if a few calls handle all items, `CALLED` if each item is a call."""
+"""Nanoseconds per item of a right fold on NumPy: `AT_ONCE` where a few calls handle all items, `CALLED` where each item takes a
+call."""
 SHARED_NANOSECONDS: Final = 8_000
 """A launch with at least this much work (nanoseconds) uses pool threads; one that is awake joins in about a microsecond."""
 WORTH_WAKING: Final = 60_000
 """A launch with at least this much work (nanoseconds) wakes sleeping pool threads, even if it comes alone."""
 PIECES_NANOSECONDS: Final = 150_000
-"""Work (nanoseconds) from which tasks that each run makes anew are shared by threads."""
+"""Work (nanoseconds) from which threads share tasks that each run creates anew."""
 LONG_NANOSECONDS: Final = 10_000_000
 """Work (nanoseconds) from which a launch is cut into short tasks and handles interrupts between them."""
 
 
 HEARD_NANOSECONDS: Final = 5e6
-"""The most work (estimated nanoseconds) of such a task, if it can be cut.  Functions of large arguments on a busy machine may
-take far longer than estimated."""
+"""The most work (estimated nanoseconds) of such a task, if it can be cut, so that interrupts are handled in time.  Functions of
+large arguments on a busy machine may take far longer than estimated."""
 
 
 class Mode(Enum):
@@ -77,7 +78,7 @@ def saving(body: Body, points: int) -> float:
     """Estimated nanoseconds that a kernel saves over NumPy on one thread (measured on AVX-512 and AVX2 machines)."""
     operations, transcendental = _counts(body)
     if points >= SMALL:
-        fixed = 50_000  # slices are cut anew in each run
+        fixed = 50_000  # every run cuts its slices anew
     else:
         fixed = CALL_NANOSECONDS * operations + (15_000 + 20 * min(points, 1 << 10) if body.is_ordered else 0)
     one_by_one = sum(_an_item(r.reduction or "", r.kind) for r in body.results if r.states)
@@ -85,7 +86,7 @@ def saving(body: Body, points: int) -> float:
 
 
 def launched_from(body: Body) -> int:
-    """The number of points from which a kernel that Python launches saves more than the launch takes."""
+    """The number of points from which a kernel launched by Python saves more than the launch costs."""
     operations, transcendental = _counts(body)
     if body.is_ordered or transcendental:
         return 0
@@ -111,8 +112,8 @@ def _an_item(function: str, kind: Kind) -> float:
 #
 # Requests for code, and the thread that compiles them.
 #
-# The thread is no daemon, since the process must not end while LLVM works; it ends with the last request, and when the main
-# thread ends, after the module at hand.  A forked child has neither the thread nor its queue; its runs request again.
+# The thread is no daemon, since the process must not end while LLVM works; it ends with the last request or, when the main thread
+# ends, after the current module.  A forked child has neither the thread nor its queue; its runs request again.
 
 class CodeRequest:
     """Code that is not loaded yet, the runs without it, and the nanoseconds that they have lost.
@@ -159,7 +160,7 @@ class _BackgroundCompiler:
         return self._thread is not None
 
     def add(self, request: CodeRequest) -> None:
-        """Queue a request; without more threads it is compiled by a run that waits."""
+        """Queues a request; if no thread can be started, a run that waits compiles it."""
         from .compiler import address_of, as_now
 
         request.compile = as_now(address_of)
@@ -185,7 +186,7 @@ class _BackgroundCompiler:
             with contextlib.suppress(Exception):
                 request.compile(request.code)
                 _requests.pop(request.code, None)
-            request.is_ready = True  # what failed fails again where a run asks for it, which reports it
+            request.is_ready = True  # it fails again in a run that needs it, which reports the failure
 
     def _forget(self) -> None:
         for request in self._queue:
@@ -199,7 +200,7 @@ _requests: dict[MachineCode, CodeRequest] = {}
 
 
 def request_of(code: MachineCode) -> CodeRequest:
-    """The request for code, a new one if there is none."""
+    """The request for code; a new one if there is none."""
     request = _requests.get(code)
     if request is None:
         request = _requests[code] = CodeRequest(code)
@@ -207,12 +208,12 @@ def request_of(code: MachineCode) -> CodeRequest:
 
 
 def pays(lost: float) -> bool:
-    """Does code that saves `lost` nanoseconds in a run pay if Python launches it?"""
+    """Does code that saves `lost` nanoseconds in a run pay when Python launches it?"""
     return lost >= LAUNCH_NANOSECONDS or mode() is Mode.ALWAYS
 
 
 def is_wanted(code: MachineCode, lost: float) -> bool:
-    """Should this run, which loses `lost` nanoseconds without the code, use it?  Each call counts as a run."""
+    """Should this run, which loses `lost` nanoseconds without the code, use the code?  Each call counts as a run."""
     from .compiler import is_ready
 
     return is_ready(code) or mode() is not Mode.AUTO or request_of(code).is_wanted(lost)
@@ -226,7 +227,7 @@ def work(body: Body, points: int) -> int:
 
 FEW_NANOSECONDS: Final = 30_000.0
 LEVELLED_NANOSECONDS: Final = 200_000.0
-"""Work (nanoseconds) from which tasks have equal sizes, because taking a task costs little compared with it."""
+"""Work (nanoseconds) from which tasks have equal sizes, because taking a task costs little in comparison."""
 
 
 def pieces(least: int, nanoseconds: float) -> int:
@@ -237,9 +238,9 @@ def pieces(least: int, nanoseconds: float) -> int:
 def starts(size: int, step: int, threads: int, nanoseconds: float) -> list[int]:
     """The starts of tasks over `size` items, all multiples of `step`.
 
-    To take a task moves data between processors, which costs as much as thousands of items.  So little work is cut into one large
-    task for each thread and a few small ones for the thread that is ready first: the caller takes tasks from the front, pool
-    threads from the back."""
+    Taking a task moves data between processors, which costs as much as thousands of items.  So short work is cut into one large
+    task per thread and a few small ones for the threads that finish first: the caller takes tasks from the front, pool threads
+    from the back."""
     equal = list(range(0, size, step))
     small = threads if nanoseconds < FEW_NANOSECONDS else 2 * threads
     if nanoseconds >= LEVELLED_NANOSECONDS or len(equal) < small + 2 * threads:
@@ -264,7 +265,7 @@ def tier_name() -> str:
 
 
 def numpy_version() -> str:
-    """NumPy's version without importing it; "none" where it is not installed, as in a browser."""
+    """Returns NumPy's version without importing it; "none" where it is not installed, as in a browser."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

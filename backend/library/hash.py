@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 4096
 _AHEAD: Final = 16
-"""How many words ahead slots of the table are prefetched."""
+"""Words by which slots of the table are prefetched ahead."""
 _FACTORS: Final = (-7046029254386353131, -4417276706812531889)
 
 
 class HashForm(Enum):
-    """The kernels of hash tables, described above."""
+    """The kernels of hash tables, described in the section above."""
 
     INSERT = "insert"
     FIRSTS = "firsts"
@@ -119,7 +119,7 @@ class Hashing:
 
 
 def _hashed(w: IrBuilder, item: str) -> str:
-    """Returns the hash of an item: bits that depend on all bits of the item."""
+    """Returns the hash of an item, of which every bit depends on all bits of the item."""
     first, second = _FACTORS
     mixed = w.word("mul", w.word("xor", item, w.word("lshr", item, 32)), first)
     mixed = w.word("mul", w.word("xor", mixed, w.word("lshr", mixed, 29)), second)
@@ -135,7 +135,7 @@ _PIECES: Final = 4
 
 
 def first_of_equal(words: NumArray) -> NumArray | None:
-    """Returns for each word whether it is the first of those equal to it; None if the caller has to sort."""
+    """Returns for each word whether it is the first of its equals; None if the caller has to sort."""
     address = _asked(HashForm.FIRSTS, words, len(words))
     if address is None:
         return None
@@ -145,7 +145,8 @@ def first_of_equal(words: NumArray) -> NumArray | None:
 
 
 def positions(table_words: NumArray, words: NumArray, threads: int) -> NumArray | None:
-    """Returns the first position of each of `words` in `table_words`, its length if absent; None if the caller has to sort."""
+    """Returns the first position of each of `words` in `table_words`, the length of that if absent; None if the caller has to
+    sort."""
     every = len(table_words) + len(words)
     insert, find = (_asked(form, table_words, every) for form in (HashForm.INSERT, HashForm.FIND))
     if insert is None or find is None or words.dtype != np.int64 or not words.flags.c_contiguous:
@@ -166,13 +167,13 @@ def _asked(form: HashForm, words: NumArray, items: int) -> int | None:
 
 
 def _table(count: int) -> NumArray:
-    """Returns an empty table, at least twice as long as `count`."""
+    """Returns an empty table of at least twice `count` slots."""
     return np.full(1 << (2 * count - 1).bit_length(), -1, np.int32)
 
 
 def _call(address: int, words: NumArray, table: NumArray, known: NumArray, result: NumArray, each: int = 0, team: int = 1
           ) -> bool:  # fmt: skip
-    """Run a kernel; returns whether no probe gave up.  `each`: words of a task, or 0 for all."""
+    """Run a kernel; returns whether no probe gave up.  `each`: words per task, or 0 for a single task."""
     queries, slots, others, target = [array.__array_interface__["data"][0] for array in (words, table, known, result)]
     calls = [
         (min(each or len(words), len(words) - start), queries + start * words.itemsize, slots, len(table) - 1, others, len(known),
@@ -187,19 +188,19 @@ def _call(address: int, words: NumArray, table: NumArray, known: NumArray, resul
 # Integers in a narrow range, by type or by one pass, address a table with a slot for each value of the range: they are counted,
 # put in order, marked as seen, and searched without comparisons.
 #
-# `value_range` decides that, for every operation that asks.  COUNT counts the items of each value.  PLACE writes the position of
-# each item to the next free slot of its value, so that a stable grade is counts, their running sums and PLACE.  FILL writes each
-# value as often as it was counted.  FIRST enters the first position of each value, LOOKUP reads it for each item, the entry after
-# the range for items outside.  SEEN marks the values that occur, MEMBER reads the marks; NEW marks and tells for each item
-# whether it was the first.  FIRST, SEEN and NEW stop as soon as all values of the range have occurred.
+# `value_range` decides whether items qualify.  COUNT counts the items of each value.  PLACE writes the position of each item to
+# the next free slot of its value, so that a stable grade is counts, their running sums and PLACE.  FILL writes each value as
+# often as it was counted.  FIRST enters the first position of each value, LOOKUP reads it for each item, the entry after the
+# range for items outside.  SEEN marks the values that occur, MEMBER reads the marks; NEW marks and tells for each item whether it
+# was the first.  FIRST, SEEN and NEW stop as soon as all values of the range have occurred.
 #
 # Argument block: number of items; their address; the value of slot 0; the number of slots; the table (of i32, of marks i8); the
-# result; the position of the first item; the number of results.  Slots and positions are kept inside the table and the result
-# even if another thread changes the items meanwhile.
+# result; the position of the first item; the number of results.  Slots and positions stay inside the table and the result even if
+# another thread changes the items during the run.
 
 
 class TableForm(Enum):
-    """The kernels of direct addressing, described above."""
+    """The kernels of direct addressing, described in the section above."""
 
     COUNT = "count"
     PLACE = "place"
@@ -216,7 +217,7 @@ _KIND_OF: Final = {
     np.dtype(np.int64): Kind.I64,
 }  # fmt: skip
 _BLOCK: Final = 1 << 10
-"""Items after which a kernel tests whether all values have occurred."""
+"""Items between tests whether all values have occurred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +263,7 @@ class _TableWriter:
         self.table, self.result, self.first, self.results = table, result, first, results
 
     def slot(self, index: str) -> str:
-        """The slot of an item; that after all others if the item is outside the range."""
+        """The slot of an item; for an item outside the range, the extra slot behind all others."""
         from ..codegen.llvm_scalars import STORED
 
         w, kind = self.w, self.code.kind
@@ -290,7 +291,8 @@ class _TableWriter:
         w.do(f"store i64 {w.word('add', self.first, index)}, ptr {w.at(self.result, w.word('shl', target, 3))}, align 8")
 
     def fill(self) -> None:
-        """Vectors are stored beyond the run of a value while there is room, since the next runs overwrite that."""
+        """Writes each value as often as it was counted, in full vectors: what they write beyond a value's run, the next runs
+        overwrite."""
         from ..codegen.llvm_scalars import STORED
 
         w, kind, lanes = self.w, self.code.kind, self.code.lanes
@@ -316,7 +318,7 @@ class _TableWriter:
     # ------------------------------------------------------------------------------------------ occurrences
 
     def until_all_occurred(self) -> None:
-        """Blocks of items; those after all values have occurred have no new ones."""
+        """Loops over blocks of items, and stops once all values have occurred, since later items are not new."""
         w = self.w
         blocks = w.begin(0, self.items_count, _BLOCK, [("i64", self.slots)])
         stop = w.smaller(w.word("add", blocks.index, _BLOCK), self.items_count)
@@ -338,7 +340,7 @@ class _TableWriter:
         w.end(blocks, [left])
 
     def occurred(self, index: str) -> str:
-        """Enters an item; returns 1 if its value is new, else 0."""
+        """Marks an item's value; returns 1 if it is new, else 0."""
         w, slot = self.w, self.slot(index)
         if self.code.form is TableForm.FIRST:
             address = self.entry(slot)
@@ -376,20 +378,20 @@ def _extension(kind: Kind) -> str:
 # ------------------------------------------------------------------------------------------ ranges
 
 Bounds: TypeAlias = "tuple[int | None, int | None]"
-"""The least and the greatest value of items, as far as their type tells."""
+"""The least and the greatest value of items, as far as their type bounds them."""
 UNBOUNDED: Final[Bounds] = (None, None)
 
 
 class ValueRange(NamedTuple):
-    """The integers from `least` on, `slots` of them."""
+    """The integers [least, least + slots)."""
 
     least: int
     slots: int
 
 
 def value_range(items: NumArray, most: int, bounds: Bounds = UNBOUNDED) -> ValueRange | None:
-    """Returns a range with all items of a vector of integers or bools, by their type or by one pass; None if that has more than
-    `most` values."""
+    """Returns a range with all items of a vector of integers or bools, from their type or by one pass over them; None if the
+    range has more than `most` values."""
     if items.dtype.kind not in "biu" or not len(items):
         return None
     low, high = bounds if items.itemsize > 1 else (0, 1 if items.dtype.kind == "b" else 255)
@@ -402,22 +404,23 @@ def value_range(items: NumArray, most: int, bounds: Bounds = UNBOUNDED) -> Value
 
 
 COUNTED: Final = 1 << 12
-"""The least items that are counted, and the most values: the next free slots of so many are in the nearest cache."""
+"""The least items, and the most values, for which items are counted: the next free slots of that many values fit in the L1
+cache."""
 _MOST_PIECES: Final = 4
 _READING: Final = 1.0
 _SAVED: Final = {TableForm.PLACE: 3.0, TableForm.FILL: 1.5, TableForm.FIRST: 2.0, TableForm.LOOKUP: 2.0, TableForm.SEEN: 2.0,
                  TableForm.MEMBER: 2.0, TableForm.NEW: 2.5, TableForm.COUNT: 0.0}  # fmt: skip
-"""Nanoseconds an item that a kernel saves; PLACE and FILL with the COUNT before them."""
+"""Nanoseconds per item that a kernel saves; for PLACE and FILL, including the COUNT before them."""
 _LAUNCH: Final = 20_000
-"""Nanoseconds to prepare and to make one launch."""
+"""Nanoseconds to prepare and make one launch."""
 
 
 def _table_kernels(*wanted: tuple[TableForm, NumArray], descending: bool = False) -> list[int] | None:
-    """Returns the kernels of some forms for vectors; None if the caller has to do without."""
+    """Returns the kernels of some forms for vectors; None if the caller has to use another method."""
     lost, addresses = sum([len(items) * _SAVED[form] - _LAUNCH for form, items in wanted]), list[int]()
     if not may_launch(lost):
         return None
-    for form, items in wanted:  # no short circuit, so that all are compiled together
+    for form, items in wanted:  # no short circuit, so that all of them are compiled together
         kind = _KIND_OF.get(items.dtype)
         if kind is None or not items.flags.c_contiguous or not 0 < len(items) < _MOST:
             return None
@@ -429,8 +432,8 @@ def _table_kernels(*wanted: tuple[TableForm, NumArray], descending: bool = False
 
 def _run_on_table(address: int, items: NumArray, values: ValueRange, table: NumArray, result: NumArray, results: int,
                   pieces: int = 1, threads: int = 1) -> None:  # fmt: skip
-    """Run a kernel on all items, in tasks: each has a row of the table if that is a matrix, and its part of a result of as many
-    items."""
+    """Run a kernel on all items, in tasks.  Each task has its row of a table that is a matrix, and its part of a result as long
+    as the items."""
     each = -(-len(items) // pieces)
     source, target, entries = [array.__array_interface__["data"][0] for array in (items, result, table)]
     moves = result.itemsize if table.ndim == 1 and len(result) == len(items) else 0
@@ -448,19 +451,19 @@ def _team(items: NumArray, threads: int) -> int:
 
 
 def _counted(address: int, items: NumArray, values: ValueRange, team: int) -> NumArray:
-    """Returns how often each value occurs in each of `team` parts of the items; one more column is for no value."""
+    """Returns the count of each value in each of `team` parts of the items; an extra last column stays unused."""
     counts = np.zeros((-(-len(items) // -(-len(items) // team)), values.slots + 1), np.int32)
     _run_on_table(address, items, values, counts, counts, len(items), team, team)
     return counts
 
 
 def counting_range(items: NumArray, bounds: Bounds = UNBOUNDED) -> ValueRange | None:
-    """Returns the range of items that a counting sort orders; None if they are few, or their values many."""
+    """Returns the range by which a counting sort orders items; None if there are few items, or many values."""
     return value_range(items, min(COUNTED, len(items) >> 4), bounds) if len(items) >= COUNTED else None
 
 
 def counted_order(items: NumArray, values: ValueRange, *, descending: bool, threads: int) -> NumArray | None:
-    """Returns the stable grade of items in a range by a counting sort; None if the caller has to compare."""
+    """Returns the stable grade of items in a range by a counting sort; None if the caller has to sort by comparisons."""
     kernels = _table_kernels((TableForm.COUNT, items), (TableForm.PLACE, items), descending=descending)
     if kernels is None:
         return None
@@ -476,7 +479,7 @@ def counted_order(items: NumArray, values: ValueRange, *, descending: bool, thre
 
 
 def inverse_permutation(items: NumArray, *, descending: bool, bounds: Bounds = UNBOUNDED) -> NumArray | None:
-    """Returns the grade of a vector that has each value of its range once; None for others, and if the caller has to compare."""
+    """Returns the grade of a vector that contains each value of its range once; None for other vectors, or without kernels."""
     count = len(items)
     values = value_range(items, count, bounds) if count >= COUNTED else None
     if values is None or values.slots != count:
@@ -498,7 +501,7 @@ def inverse_permutation(items: NumArray, *, descending: bool, bounds: Bounds = U
 
 
 def counted_sort(items: NumArray, values: ValueRange, *, descending: bool, threads: int) -> NumArray | None:
-    """Returns items in a range in order by counting them; None if the caller has to."""
+    """Returns items in a range in order by a counting sort; None if the caller has to sort by comparisons."""
     kernels = _table_kernels((TableForm.COUNT, items), (TableForm.FILL, items), descending=descending)
     if kernels is None:
         return None
@@ -527,12 +530,12 @@ _MOST_KEYS: Final = 1 << 31
 _CHUNK: Final = 1 << 15
 _GLANCE: Final = 32
 _RARE: Final = 8
-"""At most one of so many items may be in runs that are ordered again by the bits that were cut."""
+"""Cut bits are restored if at most one item in so many is in a run of equal remaining bits."""
 _MULTIPLIERS: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 
 
 def missing_items(items: NumArray) -> NumArray | None:
-    """Returns which items are NaN; None if none is."""
+    """Returns which items are NaN; None if none of them is."""
     if items.dtype.kind not in "fc":
         return None
     missing: NumArray = np.isnan(items)
@@ -548,7 +551,7 @@ def row_columns(rows: NumArray, *, descending: bool = False) -> list[NumArray]:
 
 
 def packed(columns: Sequence[NumArray]) -> list[NumArray]:
-    """Columns of one length with the same order and equality, joined into words; constant columns vanish."""
+    """Returns columns of one length packed into words with the same order and equality; constant columns vanish."""
     words: list[NumArray] = []
     room = 0
     for column in columns:
@@ -599,7 +602,8 @@ def stable_order(keys: NumArray) -> NumArray:
 
 
 def repaired(keys: NumArray, words: NumArray, low: int, idle: int, cut: int, places: int) -> NumArray:
-    """Returns the positions in sorted words (which are overwritten), runs that differ in the `cut` low key bits put in order."""
+    """Returns the positions in sorted words (which it overwrites), with runs that differ only in their `cut` low key bits put in
+    order."""
     lost = _alike(words, places) if cut else None
     words &= np.uint64((1 << places) - 1)
     order = words.view(np.int64)
@@ -614,7 +618,7 @@ def repaired(keys: NumArray, words: NumArray, low: int, idle: int, cut: int, pla
 
 
 def _repaired(keys: NumArray, low: int, idle: int, cut: int, places: int, known: NumArray, runs: NumArray) -> NumArray:
-    """Returns positions ordered by the bits that were cut within each run; `runs`: the number of each item's run."""
+    """Returns positions ordered by the cut bits within each run; `runs`: the number of each item's run."""
     words = keys[known].astype(np.int64, copy=False)
     words -= low
     words = words.view(np.uint64)
@@ -634,7 +638,7 @@ def _repaired(keys: NumArray, low: int, idle: int, cut: int, places: int, known:
 
 
 def _falls(items: NumArray, runs: NumArray) -> bool:
-    """Returns whether an item is less than its predecessor in the same run."""
+    """Returns whether some item is less than its predecessor in the same run."""
     for start in range(0, len(items) - 1, _CHUNK):
         part, numbers = items[start : start + _CHUNK + 1], runs[start : start + _CHUNK + 1]
         if ((part[1:] < part[:-1]) & (numbers[1:] == numbers[:-1])).any():
@@ -643,7 +647,7 @@ def _falls(items: NumArray, runs: NumArray) -> bool:
 
 
 def is_ordered(items: NumArray, *, descending: bool = False) -> bool:
-    """Returns whether items are sorted (never with NaN).  A few items are compared first, which suffices for most vectors."""
+    """Returns whether items are sorted (never with NaN).  A few items are compared first, which settles most vectors."""
     in_order = np.less_equal if descending else np.greater_equal
     step, start = _GLANCE, 0
     while start < len(items) - 1:
@@ -654,20 +658,20 @@ def is_ordered(items: NumArray, *, descending: bool = False) -> bool:
 
 
 def _from_zero(keys: NumArray, low: int) -> NumArray:
-    """Returns the keys less `low` as i64, or as the bits of u64 if their range exceeds i64."""
+    """Returns the keys minus `low` as i64, or as u64 if their range exceeds i64."""
     words = keys.astype(np.int64)
     words -= low
     return words
 
 
 def _idle_bits(words: NumArray) -> int:
-    """Returns how many low bits are 0 in every word."""
+    """Returns the number of low bits that are 0 in every word."""
     used = int(np.bitwise_or.reduce(words))
     return (used & -used).bit_length() - 1 if used else 0
 
 
 def _alike(words: NumArray, places: int) -> NumArray:
-    """Returns for each sorted word whether its key bits equal those of the word before; one more item, False, ends the array."""
+    """Returns for each sorted word whether its key bits equal those of the word before; a final False is appended."""
     same = np.zeros(len(words) + 1, np.bool_)
     for start in range(0, len(words) - 1, _CHUNK):
         part = words[start : start + _CHUNK + 1]
@@ -676,7 +680,7 @@ def _alike(words: NumArray, places: int) -> NumArray:
 
 
 def _steps(keys: NumArray, order: NumArray) -> NumArray:
-    """Returns where neighbours in the sorted order differ."""
+    """Returns where neighbours in sorted order differ."""
     ordered = keys[order]
     steps: NumArray = ordered[1:] != ordered[:-1]
     return steps
@@ -736,7 +740,7 @@ def _hashed_keys(words: Sequence[NumArray]) -> NumArray:
 
 
 def _is_faithful(hashed: NumArray, words: Sequence[NumArray]) -> bool:
-    """Returns whether equal hashes occur for equal rows only."""
+    """Returns whether only equal rows have equal hashes."""
     order = np.argsort(hashed)
     alike = ~_steps(hashed, order)
     before, after = order[:-1][alike], order[1:][alike]
@@ -744,7 +748,7 @@ def _is_faithful(hashed: NumArray, words: Sequence[NumArray]) -> bool:
 
 
 def first_positions(table: NumArray, words: NumArray, threads: int = 1, bounds: Bounds = UNBOUNDED) -> NumArray:
-    """Returns for each of `words` (any shape) its first position in the vector `table`, the length of `table` if absent."""
+    """Returns for each of `words` (any shape) its first position in the vector `table`, or the length of `table` if absent."""
     count = len(table)
     if not count or not words.size:
         return np.full(words.shape, count, np.int64)
@@ -760,7 +764,7 @@ def first_positions(table: NumArray, words: NumArray, threads: int = 1, bounds: 
     result = np.empty(len(flat), np.int64)
     for start in range(0, len(flat), QUERIES):
         wanted = flat[start : start + QUERIES]
-        if min(count, len(wanted)) > 1 << 15:  # ordered queries walk the table instead of jumping in it
+        if min(count, len(wanted)) > 1 << 15:  # queries in order walk through the table instead of jumping
             queue = np.argsort(wanted)
             places = np.empty(len(wanted), np.int64)
             places[queue] = np.searchsorted(ordered, wanted[queue])
@@ -772,7 +776,7 @@ def first_positions(table: NumArray, words: NumArray, threads: int = 1, bounds: 
 
 
 def _table_range(table: NumArray, words: NumArray, bounds: Bounds) -> ValueRange | None:
-    """Returns the range of a table that is searched by direct addressing."""
+    """Returns the value range of a table that is searched by direct addressing; None for other tables."""
     return value_range(table, 2 * (len(table) + words.size) + 1025, bounds)
 
 
@@ -787,7 +791,7 @@ def _looked_up(table: NumArray, words: NumArray, values: ValueRange, threads: in
         team = _team(flat, threads)
         _run_on_table(kernels[1], flat, values, first, result, len(flat), _PIECES * team if team > 1 else 1, team)
         return reshaped(result, words.shape)
-    for stop in range(count, 0, -TABLE_QUERIES):  # from the end, so that the first of equal words is written last
+    for stop in range(count, 0, -TABLE_QUERIES):  # backwards, so that the first of equal words is written last
         start = max(stop - TABLE_QUERIES, 0)
         first[_from_zero(table[start:stop], low)[::-1]] = np.arange(stop - 1, start - 1, -1, dtype=first.dtype)
     for start in range(0, len(flat), TABLE_QUERIES):
@@ -817,7 +821,7 @@ def members(table: NumArray, words: NumArray, threads: int = 1, bounds: Bounds =
 
 
 def first_of_values(words: NumArray, bounds: Bounds = UNBOUNDED) -> NumArray:
-    """Returns for each item of a vector of integers or bools whether it is the first of those equal to it."""
+    """Returns for each item of a vector of integers or bools whether it is the first of its equals."""
     count = len(words)
     result: NumArray = pooled_empty((count,), np.dtype(np.bool_))
     result[...] = True

@@ -2,9 +2,9 @@
 
 Everything is computed in binary64 or complex128 and rounded once to the result's kind.  Signs follow the conventions of
 `reference.linear`: R's diagonal is not negative; in each column of U and of eigenvectors the first of the items of largest
-magnitude (within 1e-9) is real and positive.  A matrix without an answer is E703, as there; a matrix with an
-item that is not finite gives NaN from the iterative factorisations, which would not converge.  BLAS uses one thread meanwhile:
-with more, the bits would depend on the number of cores and on the load of the machine.
+magnitude (within 1e-9) is real and positive.  A matrix without a result raises E703, as there; a matrix with a non-finite item
+gives NaN from the iterative factorisations, which would not converge on it.  BLAS uses one thread for all of this: with more, the
+bits would depend on the number of cores and on the load of the machine.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SHORT: Final = 32
 
 @cache
 def _functions(kind: str, *, short: bool) -> Mapping[str, Callable[..., Any]] | None:
-    """Returns LAPACK's functions by name without the type letter; None if NumPy's LAPACK is not a known build."""
+    """Returns LAPACK's functions by name without the type letter; None if NumPy's LAPACK is an unknown build."""
     library = found_library()
     if library is None:
         return None
@@ -57,7 +57,7 @@ def _functions(kind: str, *, short: bool) -> Mapping[str, Callable[..., Any]] | 
 
 
 def _places(array: Any, count: int) -> list[ctypes.c_void_p]:
-    """Returns pointers to the first `count` words of a ctypes array."""
+    """Returns pointers to the first `count` items of a ctypes array."""
     start = ctypes.addressof(array)
     return [ctypes.c_void_p(start + 8 * at) for at in range(count)]
 
@@ -67,7 +67,7 @@ def _pointer(array: NumArray) -> ctypes.c_void_p:
 
 
 class Square:
-    """Solves systems with square matrices of one size, in work space of its own."""
+    """Solves systems with square matrices of one size in its own work space."""
 
     def __init__(self, functions: Mapping[str, Callable[..., Any]], rows: int, columns: int, dtype: Any) -> None:
         self.norm, self.solve, self.condition = (functions[name] for name in ("lange", "gesv", "gecon"))
@@ -88,7 +88,7 @@ class Square:
         self.least = _LEAST * rows * rows
 
     def run(self, a: NumArray, b: NumArray) -> bool | None:
-        """Solve a +.× x = b into `solution`; returns whether the rank is certainly full, None if a pivot is 0."""
+        """Solves a +.× x = b into `solution`; returns whether the rank is certainly full, or None if a pivot is 0."""
         np.copyto(self.factors, a)
         np.copyto(self.solution, b)
         self.numbers[0] = self.norm(*self.normed)
@@ -100,7 +100,7 @@ class Square:
 
 
 def square(matrix: Shape, right: Shape, dtype: Any) -> Square | None:
-    """Returns the solver of binary64 or complex128 numbers; None if the matrix is not square, or without LAPACK."""
+    """Returns the solver for binary64 or complex128 numbers; None for other shapes, or without LAPACK."""
     rows, columns = matrix[0], right[1] if len(right) == 2 else 1
     if not rows or not columns or rows != matrix[1]:
         return None
@@ -138,7 +138,7 @@ class Factors:
 
 
 def factors(matrix: Shape, right: Shape, dtype: Any) -> Factors | None:
-    """Returns the factorisation of matrices of binary64 or complex128 numbers; None without LAPACK."""
+    """Returns the factorisation for binary64 or complex128 numbers; None without LAPACK."""
     rows, columns = matrix
     if not rows or not columns:
         return None
@@ -151,7 +151,7 @@ def factors(matrix: Shape, right: Shape, dtype: Any) -> Factors | None:
 _EPSILON: Final = 2.0**-52
 _NEAR: Final = 1 - 1e-9
 _ALONE: Final = 1 << 12
-"""The least items for which BLAS might use several threads."""
+"""The least items for which BLAS may use several threads."""
 Work = Callable[..., tuple[Any, ...]]
 
 
@@ -162,7 +162,7 @@ def _library(work: Work, space: Callable[[Shape, Shape, Any], object] | None = N
     """Returns a library operation that applies `work` to the operands as matrices in binary64 or complex128.
 
     `space(matrix, right side, dtype)`: makes LAPACK's work space for one matrix and right side of these shapes; None without
-    LAPACK.  All runs of a call share a small one."""
+    LAPACK.  All matrices of a call share a small work space."""
 
     def meaning(call: OperationCall) -> Function:
         context, phase = call.context, call.phase
@@ -202,7 +202,7 @@ def _matrices(arg: NumArray, depth: int) -> NumArray:
 
 
 def _adjoint(a: NumArray) -> NumArray:
-    return np.swapaxes(a, -1, -2).conj()  # `conj` copies no real arrays
+    return np.swapaxes(a, -1, -2).conj()  # `conj` does not copy real arrays
 
 
 # -------------------------------------------------------------------------------- linear equations
@@ -210,7 +210,7 @@ def _adjoint(a: NumArray) -> NumArray:
 
 def _inverse(system: Square | None, a: NumArray) -> tuple[NumArray]:
     rows, columns = a.shape[-2:]
-    if rows > columns and a.size:  # by the adjoint of Q; solving for an identity would only copy it
+    if rows > columns and a.size:  # from the QR of the adjoint, without solving for an identity matrix
         q, r = np.linalg.qr(a)
         _check_rank(r)
         return (_square_solution(r, _adjoint(q), "the matrix has not full rank"),)
@@ -260,7 +260,7 @@ def _square_solution(a: NumArray, b: NumArray, trouble: str) -> NumArray:
 
 
 def _check_rank(r: NumArray, trouble: str = "the matrix has not full rank") -> None:
-    """Raise E703 if a column depends on those before it: its pivot in R is of the order of rounding errors."""
+    """Raises E703 if a column depends on those before it: its pivot in R is of the order of rounding errors."""
     scale = np.abs(r).max(axis=-2, initial=0.0)
     pivots = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
     if np.any(pivots <= scale * _EPSILON * r.shape[-2]):
@@ -303,7 +303,7 @@ def _qr(space: Factors | None, a: NumArray) -> tuple[NumArray, NumArray]:
 
 
 def _with_signs(q: NumArray, r: NumArray, diagonal: NumArray) -> None:
-    """Flip signs in place so that R's diagonal, of which `diagonal` is a view, is not negative."""
+    """Flips signs in place so that R's diagonal (`diagonal`, a view of `r`) is not negative."""
     units, sizes = _units(diagonal), np.abs(diagonal)
     np.multiply(r, np.conjugate(units)[..., np.newaxis], out=r)
     diagonal[...] = sizes
@@ -344,7 +344,7 @@ def _eigh(a: NumArray) -> tuple[NumArray, NumArray]:
 
 
 def _iterated(factor: Callable[[NumArray], tuple[Any, ...]], a: NumArray) -> list[NumArray]:
-    """Returns the factors, NaN for a matrix with an item that is not finite (or whose iteration does not converge)."""
+    """Returns the factors; NaN for a matrix with a non-finite item (or whose iteration does not converge)."""
     bad = np.asarray(~np.isfinite(a).all(axis=(-2, -1)))
     safe = np.where(bad[..., np.newaxis, np.newaxis], 0.0, a) if bad.any() else a
     try:

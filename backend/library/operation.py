@@ -1,9 +1,9 @@
-"""A library operation: its meaning and its lowering; one call of it, its cells, and how cells of a frame are batched
-(graph.phases, Note [Frames]).
+"""A library operation (its meaning on arrays and its lowering for native code), one call of it, and how cells of a frame are
+batched (graph.phases, Note [Frames]).
 
-Note [One batch axis].  An op that works on all cells at once sees every operand with exactly one leading batch axis: the
-frame flattened to N, or 1 for an operand that serves every cell.  Without a frame N is 1, so both cases are one code.
-Ops that are rarely lifted go through `cell_by_cell` instead.
+Note [One batch axis].  An op that works on all cells at once gets every operand with exactly one leading batch axis: the frame
+flattened to N, or 1 for an operand that serves every cell.  Without a frame N is 1, so one code handles both cases.  Ops that are
+rarely lifted use `cell_by_cell` instead.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------------------------- call
 #
-# What a library phase sees of the running program: the types of values, the sizes that are bound, and the threads it may use.
+# The part of the running program that a library phase sees: the types of values, the bound sizes, and the threads it may use.
 #
 # Sizes of inputs and params are numbers before a run starts; a phase that defines a run-time size records it here.
 
 @dataclass(slots=True)
 class OperationContext(Types):
-    """How many threads there are, too."""
+    """The types of values, and the number of threads."""
 
     threads: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What a phase says of itself, by what it is."""
+    """The attributes of a phase, by their type."""
 
     phase: LibraryPhase
 
@@ -77,7 +77,7 @@ class OperationCall(Attributes):
 
     context: OperationContext
     is_native: bool = False
-    """Does a native program call the function, with numbers for operands without axes, and needs a row-major result?"""
+    """Is the call made by a native program, which passes numbers for operands without axes and needs a row-major result?"""
 
     @property
     def rank(self) -> int:
@@ -99,7 +99,7 @@ class OperationCall(Attributes):
         return self.context.kind(self.phase.args[operand])
 
     def bounds(self, operand: int) -> tuple[int | None, int | None]:
-        """The least and the greatest value of an operand's items, as far as their type tells."""
+        """The least and the greatest value of an operand's items, as far as their type bounds them."""
         return integer_range(self.context.types[self.phase.args[operand]].element)
 
     @property
@@ -131,22 +131,21 @@ Cell: TypeAlias = Callable[..., Any]
 class Operation:
     """A library operation.
 
-    meaning: makes the function that defines a call, for all operands; where it uses machine code or a routine the bits are the
-        same.  It may depend on all that the phase and its types say.
-    lowering: specializes the operation for native programs, which otherwise call the function."""
+    `meaning`: makes the function of a call, from all that the phase and its types state; it may use machine code, with the same
+    bits.  `lowering`: specializes the operation for native programs, which otherwise call the function."""
 
     meaning: Meaning
     lowering: Lowering | None = None
 
     def run(self, phase: LibraryPhase, arrays: Arrays, context: OperationContext) -> Arrays:
-        """The results.  Raises RunFailed with the span of the phase for a failed check."""
+        """Runs the phase; returns its results.  Raises RunFailed with the span of the phase for a failed check."""
         return as_results(self.meaning(OperationCall(phase, context))(*arrays))
 
 
 def checked(call: OperationCall, function: Function, *, trims: bool = True) -> Function:
-    """A function that may fail, warn, or (if it `trims`) take memory besides pooled results (`run_state`, Note [Pool and peak
+    """A function that may fail or warn; with `trims` it takes memory besides pooled results (`run_state`, Note [Pool and peak
     memory])."""
-    phase, trims = call.phase, trims and not is_unread(call.phase)  # such a result takes no memory
+    phase, trims = call.phase, trims and not is_unread(call.phase)  # an unread result takes no memory
     dtypes = [DTYPES[call.context.kind(value)] for value in phase.args] if call.is_native else ()
 
     def run(*arrays: Any) -> Any:
@@ -168,7 +167,7 @@ def checked(call: OperationCall, function: Function, *, trims: bool = True) -> F
 
 
 def over_cells(call: OperationCall, cell: Function) -> Function:
-    """A function of operands with their frames, defined by one of their cells."""
+    """A function of framed operands, given one of their cells."""
     if not call.rank:
         return cell
     phase, context = call.phase, call.context
@@ -193,12 +192,12 @@ def cell_by_cell(cell: Cell, lowering: Lowering | None = None) -> Operation:
 def on_operands(
     function: Callable[[OperationCall, Arrays], Any], lowering: Lowering | None = None, *, trims: bool = True
 ) -> Operation:  # fmt: skip
-    """An operation defined by a function of the call and its whole operands, frames included."""
+    """An operation defined by a function of the call and its full operands, frames included."""
     return Operation(lambda call: checked(call, lambda *arrays: function(call, arrays), trims=trims), lowering)
 
 
 def in_order(result: NumArray) -> NumArray:
-    """A row-major array, as native programs need it: for column-major operands NumPy returns column-major results."""
+    """A row-major array, which native programs need; NumPy returns column-major results for column-major operands."""
     return result if result.flags.c_contiguous else result.copy()
 
 

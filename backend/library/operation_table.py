@@ -36,7 +36,8 @@ OPERATIONS: Final[dict[str, Operation]] = {
 
 # ---------------------------------------------------------------------------------------------------- specialization
 #
-# Specializations of library phases: native code if there is some for such operands, else one call of a NumPy function.
+# Specializations of library phases: native code where the operation has some for such operands, else one call of a NumPy
+# function.
 
 def bind_library(binding: Specialization, phase: LibraryPhase) -> None:
     """Specialize a library phase.  Raises NotSpecializable."""
@@ -46,7 +47,7 @@ def bind_library(binding: Specialization, phase: LibraryPhase) -> None:
     if 0 in [array.size for array in binding.values.values()]:
         raise NotSpecializable
     (value,) = phase.results
-    if not is_unread(phase):  # else its operands are not read
+    if not is_unread(phase):  # otherwise its operands are not read
         try:
             if operation.lowering is not None:
                 operation.lowering(binding, phase)
@@ -56,7 +57,7 @@ def bind_library(binding: Specialization, phase: LibraryPhase) -> None:
                 raise
         known = OperationContext(types.types, dict(types.sizes), types.guards, binding.threads)
         binding.routine = operation.meaning(OperationCall(phase, known, is_native=True))
-        if list(binding.values) != list(phase.args):  # an operand that is read twice is given once
+        if list(binding.values) != list(phase.args):  # an operand that is read twice is passed once
             binding.routine = partial(_repeated, binding.routine, [binding.places[value] for value in phase.args])
     binding.result(value, types.shape(value), DTYPES[types.kind(value)])
 
@@ -67,20 +68,20 @@ def _repeated(function: Function, positions: Sequence[int], *operands: Any) -> A
 
 # ---------------------------------------------------------------------------------------------------- callbacks of regions
 #
-# Callbacks from machine code: library phases that a region calls as routines, on the region's memory.
+# Machine code calls back: a region runs library phases as routines, on the region's memory.
 #
-# The region's argument block gives address and sizes of each operand and result; the arrays over that memory are cached from call
-# to call.  An exception of a routine is stored, the machine code returns, and the region raises it again.
+# The region's argument block has the address and sizes of each operand and result; the arrays over that memory are cached between
+# calls.  The exception of a routine is stored, the machine code returns, and the region raises the exception.
 #
 # Note [Interrupts].  A signal that arrives while machine code runs is handled when Python continues.  In a callback function that
 # is before its first statement, outside every `try`, so the exception would be lost.  A generator continues inside its `try`.
 
 _MOST_BOUND: Final = 64
-"""The most tuples of addresses, for each call, whose arrays are cached."""
+"""The most address tuples per call whose arrays are cached."""
 
 
 class _Sizes(Types):
-    """The types of the run around a region, with the runtime sizes that the region has found."""
+    """The types of the run around a region, plus the run-time sizes that the region has defined."""
 
     __slots__ = ("numbers",)
 
@@ -106,7 +107,7 @@ BoundArrays: TypeAlias = tuple[dict[ValueId, NumArray], list[NumArray]]
 
 
 class OperationRoutines:
-    """The routine calls of one argument block; `raised`: the exception of the last one, if any."""
+    """The routine calls of one argument block; `raised`: the exception of the last failed call."""
 
     def __init__(self, routines: Sequence[Routine], program: LoopProgram, block: Any, types: Types, backend: Backend, threads: int
                  ) -> None:  # fmt: skip
@@ -120,7 +121,8 @@ class OperationRoutines:
         ]
 
     def serve(self) -> Generator[int, int, None]:
-        """Run the calls whose numbers are sent; yields 1, or 0 if a call raised an exception.  See Note [Interrupts]."""
+        """A generator that runs the calls whose numbers are sent to it; yields 1, or 0 if a call raised an exception.  See Note
+        [Interrupts]."""
         done = 1
         while True:
             try:
@@ -129,7 +131,7 @@ class OperationRoutines:
                     done = 1
             except GeneratorExit:
                 return
-            except BaseException as error:  # raised again once the machine code has returned
+            except BaseException as error:  # raised again after the machine code has returned
                 done = 0
                 self.raised.append(error)
 

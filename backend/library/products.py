@@ -1,10 +1,11 @@
 """Products of matrices on the device's threads: each task calls BLAS on one thread.
 
-The calls are those of NumPy's `matmul` for such operands; without kernels the same tasks are NumPy's calls.  The bits of a
-product depend on its shape and items only, not on threads, cores, load, or the layout of the operands:
+The calls are those of NumPy's `matmul` for such operands; without kernels each task is a call of NumPy.  The bits of a product
+depend on its shape and items only, not on threads, cores, load, or the layout of the operands:
 
 - Tasks depend on the shape alone: ranges of rows (or columns) that start at multiples of `GRAIN`.
-- BLAS has special kernels for small products, one for each pair of layouts: such operands are copied into rows first.
+- BLAS has separate kernels for small products of each pair of layouts: operands of such products are copied to row-major order
+first.
 - Products with a vector are sums of products in the order of sums (below).  So are products of small matrices, except in a batch
   (`graph.phases`), where BLAS is called for each.
 - A matrix times its own transpose is symmetric, so a half is computed, in tiles, and copied.
@@ -49,10 +50,10 @@ from .operation import Arrays, Operation, OperationCall, on_operands
 #
 # The threads of BLAS wait for each other by yielding to the scheduler, so that a product takes twenty times as long on a busy
 # machine, and spin for a tenth of a second afterwards, which slows the device's threads.  Rho therefore cuts products itself, and
-# sets BLAS to one thread meanwhile (`alone`).  The number is global to the process: it is restored after the last product, and
-# products that other code computes meanwhile run on one thread.
+# sets BLAS to one thread (`alone`) while it computes.  The setting is global to the process: it is restored after the last
+# product, and products of other code run on one thread until then.
 #
-# Supported is OpenBLAS with 64-bit integers, as in NumPy's wheels; with any other library NumPy's own calls are used.
+# OpenBLAS with 64-bit integers is supported, as in NumPy's wheels; with any other library NumPy's own calls are used.
 
 BLAS_ROUTINES: Final = ("sgemm", "dgemm", "cgemm", "zgemm")
 _AFFIXES: Final = (("scipy_", "64_"), ("", "64_"))
@@ -89,7 +90,7 @@ class BlasLibrary:
 
 @cache
 def found_library() -> BlasLibrary | None:
-    """Returns OpenBLAS as NumPy has loaded it; None for another BLAS."""
+    """Returns the OpenBLAS that NumPy has loaded; None for another BLAS."""
     module = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
     path = getattr(module, "__file__", None)
     if path is None or os.name != "posix":
@@ -143,7 +144,8 @@ def alone(*ignored: object) -> _Alone:
 
 _lock = processes.lock()
 _held: set[weakref.ref[_Alone]] = set()
-"""Weak references, so that an instance whose exit was interrupted does not count; the next exit restores the threads."""
+"""Weak references, so that an instance whose exit was interrupted does not count; the next exit restores the number of
+threads."""
 _before = 1
 
 
@@ -155,7 +157,7 @@ def _enter(reference: weakref.ref[_Alone]) -> None:
             now = library.threads()
             if now > 1 or not _held:
                 _before = now
-            if now > 1:  # also if other code has set it since
+            if now > 1:  # even if other code has set it since
                 library.set_threads(1)
         _held.add(reference)
 
@@ -172,7 +174,7 @@ def _leave(reference: weakref.ref[_Alone]) -> None:
 
 
 def _after_fork() -> None:
-    """Forget the instances of threads that do not exist in a forked child."""
+    """Drops the instances of threads that do not exist in a forked child."""
     library = blas() if _held else None
     if library is not None and _before > 1:
         library.set_threads(_before)
@@ -186,7 +188,7 @@ processes.in_children(_after_fork)
 #
 # Products with a vector, and of small matrices: sums of products in the order of sums.
 #
-# BLAS would add in an order that depends on its threads, the cores of the machine and the layout of the matrix.  Each such
+# BLAS would sum in an order that depends on its threads, the cores of the machine and the layout of the matrix.  Each such
 # product is therefore a structured phase, with the kernels, tiers and bits of `+/x×y`.
 
 LEFT, RIGHT, RESULT = ValueId(-1), ValueId(-2), ValueId(-3)
@@ -202,7 +204,7 @@ def _summation(kind: Kind, left: Shape, right: Shape, threads: int, mode: tierin
 
 
 def summed_products(kind: Kind, left: NumArray, right: NumArray, threads: int) -> NumArray:
-    """Returns the products of two batches of matrices (or one for all) whose sizes are summed in order (`uses_ordered_sums`)."""
+    """Returns the products of two batches of matrices (or one for all) that are sums in order (`uses_ordered_sums`)."""
     count = max(len(left), len(right))
     first, second = [
         array if len(array) == count else np.broadcast_to(array, (count, *array.shape[1:])) for array in (left, right)
@@ -219,17 +221,17 @@ GRAIN: Final = 48
 _SPEED: Final = {Kind.F64: 25.0, Kind.F32: 50.0, Kind.C128: 6.0, Kind.C64: 12.0}
 """Multiplications a nanosecond on one thread, roughly."""
 _ALONE: Final = 1 << 15
-"""The least multiplications for which BLAS might use several threads."""
+"""The least multiplications for which BLAS may use several threads."""
 _WAYS: Final = 1 << 20
-"""The most multiplications for which BLAS has a kernel for each pair of layouts."""
+"""The most multiplications for which BLAS has a separate kernel for each pair of layouts."""
 _PIECES: Final = ((1 << 30, 4), (1 << 33, 8), (1 << 36, 16), (1 << 39, 32))
-"""Tasks by the number of multiplications: more tasks pack an operand more often, fewer leave threads idle."""
+"""(multiplications, tasks), ascending: more tasks pack an operand more often, fewer leave threads idle."""
 _MOST_PIECES: Final = 64
 _MOST_BLAS: Final = 1 << 31
 _PIECES_A_THREAD: Final = 4
 _TILE: Final = 192
 _TURNED: Final = 1 << 23
-"""Rows of a tile of a matrix times its transpose; the most multiplications for which there is one tile."""
+"""Rows of a tile of a matrix times its transpose; the most multiplications that are one tile."""
 WORDS: Final = (
     "left_form", "right_form", "rows", "columns", "shared", "left_pitch", "right_pitch", "pitch", "mirrored",
     "count", "left_next", "right_next", "next", "items", "function", "left_whole", "right_whole", "left", "right", "result",
@@ -267,13 +269,13 @@ class BoundProduct:
 
 
 def products_of(kind: Kind, left: NumArray, right: NumArray, threads: int) -> NumArray:
-    """Returns the products of two batches of float or complex matrices (or one for all), in memory of the pool."""
+    """Returns the products of two batches of float or complex matrices (or one for all), in pooled memory."""
     count, shared = max(len(left), len(right)) if len(left) and len(right) else 0, left.shape[2]
     shape = (count, left.shape[1], right.shape[2])
     if 0 not in (*shape, shared) and 1 in shape[1:]:
         return summed_products(kind, left, right, threads)
     result: NumArray = pooled_empty(shape, DTYPES[kind])
-    if 0 in (*shape, shared) or shared == 1:  # sums of at most one product: NumPy does not call BLAS
+    if 0 in (*shape, shared) or shared == 1:  # sums of at most one product, for which NumPy does not call BLAS
         np.matmul(left, right, out=result)
         return result
     left, right = [array[:1] if array.strides[0] == 0 else array for array in (left, right)]
@@ -316,7 +318,8 @@ def _in_rows(array: NumArray) -> NumArray:
 
 
 def bound_product(kind: Kind, left: NumArray, right: NumArray, threads: int) -> BoundProduct | None:
-    """Returns the product for these layouts; None if an operand must be copied into rows first, or is no batch of matrices."""
+    """Returns the product for these layouts; None if an operand must be copied to row-major order first, or is no batch of
+    matrices."""
     key = (kind, left.shape, left.strides, right.shape, right.strides, threads, tiering.mode() is tiering.Mode.OFF)
     return _kept.of(key, (), lambda: _bound(kind, _layout(left), _layout(right), threads))
 
@@ -334,9 +337,9 @@ def batch_of(array: NumArray, depth: int) -> NumArray | None:
 
 
 def needs_rows(kind: Kind, left: NumArray, right: NumArray) -> tuple[bool, bool]:
-    """Returns for each of two batches whether it must be copied into rows first.
+    """Returns for each of two batches whether it must be copied to row-major order first.
 
-    Small tasks need rows always, others only if BLAS does not accept the layout.
+    Small tasks always need that order, others only if BLAS does not accept the layout.
     """
     key = (kind, left.shape, left.strides, right.shape, right.strides)
     return _copied.of(key, (), lambda: _needs_rows(kind, _layout(left), _layout(right)))
@@ -391,7 +394,7 @@ def _cuts(kind: Kind, shape: tuple[int, int, int]) -> list[ProductSplit]:
         return [ProductSplit(of_rows, 0, size)]
     even = [(2 * size * part + count * GRAIN) // (2 * count * GRAIN) * GRAIN for part in range(count)]  # the nearest multiples
     return [ProductSplit(of_rows, start, stop) for start, stop in pairwise([*even,
-        size])]  # no task is a single row or column, which would be a vector
+        size])]  # a task of a single row or column would be a product with a vector
 
 
 # ------------------------------------------------------------------------------------------------ words
@@ -463,7 +466,7 @@ def _is_mirrored(left: NumArray, right: NumArray) -> bool:
 
 
 def _symmetric(items: NumArray, result: NumArray, threads: int) -> None:
-    """Compute the lower half of each product in tiles (diagonal tiles by NumPy, which computes half of them), and mirror it."""
+    """Computes the lower half of each product in tiles (NumPy computes half of each diagonal tile), and mirrors it."""
     rows, shared = items.shape[1:]
     form = _form(_layout(items), items.itemsize)
     turned = form is None or (form[0] != PLAIN and rows * rows * shared <= _TURNED)
@@ -512,7 +515,7 @@ def contract(call: OperationCall, arrays: Arrays) -> Arrays:
     elif len(b) == 1:  # the rows of all left cells form one matrix
         result = products(kind, a.reshape(1, len(a) * a.shape[1], shared), b, call.threads)
         result = result.reshape(len(a), a.shape[1], b.shape[2])
-    elif len(a) == b.shape[-1] == 1:  # a matrix times many vectors: the vectors as rows, times the transpose
+    elif len(a) == b.shape[-1] == 1:  # a matrix times many vectors: the vectors, as rows, times the transpose
         result = products(kind, b[np.newaxis, :, :, 0], a.transpose(0, 2, 1), call.threads)[0][..., np.newaxis]
     else:
         result = products(kind, a, b, call.threads)
@@ -528,12 +531,12 @@ def product(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
 
 
 def products(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
-    """Returns matrix products over one batch axis, in `kind`; those of floats in memory of the pool."""
+    """Returns matrix products over one batch axis, in `kind`; float results are in pooled memory."""
     return _exact_product(a, b, threads) if kind.is_integer else products_of(kind, a, b, threads)
 
 
 def _exact_product(a: NumArray, b: NumArray, threads: int) -> NumArray:
-    """See Note [Exact integer products]."""
+    """The exact product of integer matrices.  See Note [Exact integer products]."""
     if min(a.shape[-2], b.shape[-1]) < MIN_BLAS_SIDE or not a.size or not b.size:
         return np.asarray(np.matmul(a, b))
     left, right = _bits(a), _bits(b)
@@ -561,12 +564,12 @@ def _by_blas(a: NumArray, b: NumArray, threads: int) -> NumArray:
 
 
 def _bits(items: NumArray) -> int:
-    """Returns an exponent: every magnitude is at most 2 to its power."""
+    """Returns the least exponent e such that every magnitude is at most 2ᵉ."""
     return max(abs(int(items.min())), abs(int(items.max()))).bit_length()
 
 
 def _count(bits: int, width: int) -> int:
-    """Returns how many limbs of `width` bits hold magnitudes of `bits` bits."""
+    """Returns the number of limbs of `width` bits that hold magnitudes of `bits` bits."""
     return max(1, -(-bits // width))
 
 
@@ -582,7 +585,7 @@ def _limb(items: NumArray, limb: int, bits: int, width: int) -> NumArray:
 
 
 def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
-    """Specialize a product of float or complex matrices, of an array and a vector, or of each point of a frame."""
+    """Specializes a product of float or complex matrices, of an array and a vector, or of the cells of a frame."""
     types, args, (value,), depth = binding.types, phase.args, phase.results, frame_of(phase)
     kind, arrays, sizes = types.kind(value), [binding.values[arg] for arg in args], [types.types[arg].shape for arg in args]
     if kind not in PRODUCTS or not all(len(shape) > depth for shape in sizes) or (depth and not all(framed_of(phase))):
@@ -623,7 +626,7 @@ def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
 def _mirrored_product(
     depth: int, shape: tuple[int, ...], dtype: np.dtype[Any], threads: int, left: NumArray, right: NumArray
 ) -> NumArray:  # fmt: skip
-    """Returns the product of matrices and their own transposes, of which the second operand is a view."""
+    """Returns the products of matrices and their own transposes, where the second operand is a view of the first."""
     batch = batch_of(left, depth)
     assert batch is not None
     result: NumArray = pooled_empty(shape, dtype)

@@ -37,7 +37,7 @@ def random(call: OperationCall, key: NumArray) -> NumArray:
 
 
 def format(call: OperationCall, arrays: Arrays) -> NumArray:
-    """The operation `format`: the text of a value as it would print; defines the runtime length of its rows."""
+    """The operation `format`: the text that printing the value would show; defines the run-time length of its rows."""
     arg, kind = arrays[0], call.operand_kind(0)
     if kind is Kind.CHAR:
         result = arg.reshape(arg.shape or (1,)).copy()
@@ -80,7 +80,7 @@ MAKING: Final[dict[str, Operation]] = {
 
 _FEW_DIGITS: Final = 16
 _TOGETHER: Final = 1 << 14
-"""Float results of a block, which stays in cache."""
+"""Items of a block of float results that stays in cache."""
 
 
 def decode(call: OperationCall, arrays: Arrays) -> Arrays:
@@ -104,7 +104,7 @@ def decode(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def _decoded(kind: Kind, radices: NumArray, digits: NumArray, threads: int) -> NumArray:
-    """Decode cells of shapes [rows length] and [length columns]; returns [rows columns]."""
+    """Decodes cells of shapes [rows length] and [length columns]; returns [rows columns]."""
     length = radices.shape[2]
     shape = (max(len(radices), len(digits)) if len(radices) and len(digits) else 0, radices.shape[1], digits.shape[2])
     bases = radices[..., :1] if not radices.strides[2] else radices
@@ -118,7 +118,7 @@ def _decoded(kind: Kind, radices: NumArray, digits: NumArray, threads: int) -> N
         return _horner_by_item(radices, digits, shape)
     total = np.zeros(shape, digits.dtype)
     step = max(1, _TOGETHER // max(1, shape[1] * shape[2]))
-    for start in range(0, shape[0], step):  # a block of cells stays in cache from digit to digit
+    for start in range(0, shape[0], step):  # cells of a block stay in cache from digit to digit
         partial = total[start : start + step]
         bases = radices[start : start + step] if len(radices) > 1 else radices
         items = digits[start : start + step] if len(digits) > 1 else digits
@@ -129,7 +129,7 @@ def _decoded(kind: Kind, radices: NumArray, digits: NumArray, threads: int) -> N
 
 
 def _running_total(kind: Kind, digits: NumArray, shape: tuple[int, int, int]) -> NumArray:
-    """The value in radix 1: Horner's rule adds the digits in order, which integers do not show."""
+    """The value in radix 1 by Horner's rule, which adds the digits in order; integers need no order."""
     if kind.is_integer:
         return np.broadcast_to(np.add.reduce(digits, 1, digits.dtype)[:, np.newaxis], shape)
     total = np.zeros((len(digits), *digits.shape[2:]), digits.dtype)
@@ -169,12 +169,12 @@ def encode(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def _divide(kind: Kind, base: NumArray, number: NumArray, digit: NumArray) -> NumArray:
-    """Store number modulo base in `digit`; returns the quotient, which the next digit divides."""
+    """Stores number modulo base in `digit`; returns the quotient, from which the next digit is taken."""
     if kind.is_integer:
         return _divide_integers(base, number, digit)
     digit[...] = implementation("residue", kind, kind)(np.broadcast_to(base, number.shape), number)
     divide = quotient_before_floor if kind.is_complex else np.true_divide
-    carry = np.rint(divide(number - digit, base))  # mathematically a whole number
+    carry = np.rint(divide(number - digit, base))  # a whole number mathematically
     return np.asarray(np.where(base == 0, number.dtype.type(0), carry))
 
 
@@ -244,13 +244,13 @@ SCANS: Final[dict[str, Operation]] = {"scan": on_operands(scan, _bind_scan, trim
 _FEW_COLUMNS: Final = 16
 _LARGE_GROUP: Final = 256
 _FEW_GROUPS: Final = 4
-"""At most so many groups are reduced one by one, as a joint step costs as much as some items of a single group."""
+"""The most groups that are reduced one by one; a joint step costs as much as several items of a single group."""
 _AS_BYTES: Final = {np.logical_or: np.maximum, np.logical_and: np.minimum}
-"""Functions for which NumPy has no equally fast loop."""
+"""Functions that run on bytes by another ufunc, since NumPy has no equally fast loop."""
 
 
 def key_reduce(call: OperationCall, arrays: Arrays) -> Arrays:
-    """The operation `key_reduce`.  A frame multiplies the bins: bin b of frame point f is bin f×bins+b."""
+    """The operation `key_reduce`.  With a frame each point has its own bins: bin b of frame point f is bin f×bins+b."""
     indices, arg = call.batched(arrays)
     count, shape = math.prod(call.frame), call.shape()
     bins, cell = shape[0], shape[1:]
@@ -274,7 +274,7 @@ def key_reduce(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def _reduced(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int) -> NumArray:
-    """Reduce rows of `items` to `bins` rows.  The start value of a bin preserves even the sign of a zero."""
+    """Reduces rows of `items` to `bins` rows.  The start value of a bin preserves even the sign of a zero."""
     ufunc = running_ufunc(function, kind)
     start = complex(-0.0, -0.0) if kind.is_complex and function == "add" else neutral_element(function, kind)
     if ufunc is None:
@@ -297,7 +297,7 @@ def _reduced(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: i
 
 
 def _scattered(ufunc: np.ufunc, keys: NumArray, items: NumArray, bins: int, start: complex) -> NumArray:
-    """Reduce with `ufunc.at`, in the order of the items, one pass in blocks that stay in the nearest caches."""
+    """Reduces with `ufunc.at` in the order of the items, in blocks that stay in the L1 cache."""
     width = items.shape[1]
     few = width <= _FEW_COLUMNS
     result = np.full((width, bins) if few else (bins, width), start, items.dtype)
@@ -317,7 +317,7 @@ def _scattered(ufunc: np.ufunc, keys: NumArray, items: NumArray, bins: int, star
 
 
 def _by_group(function: str, kind: Kind, keys: NumArray, items: NumArray, result: NumArray) -> None:
-    """Reduce group by group: associative functions left to right, the others right to left."""
+    """Reduces group by group: associative functions left to right, the others right to left."""
     order = stable_order(keys)
     ordered = items[order]
     sorted_keys = keys[order]
@@ -336,7 +336,7 @@ def _by_group(function: str, kind: Kind, keys: NumArray, items: NumArray, result
 
 def _step_together(apply: Callable[..., Any], ordered: NumArray, starts: NumArray, stops: NumArray, keys: NumArray,
                    result: NumArray, *, leftwards: bool) -> None:  # fmt: skip
-    """Advance all groups together: step k combines the k-th item of every group."""
+    """Advances all groups together: step k combines the k-th item of every group."""
     if not len(starts):
         return
     bins = keys[starts]

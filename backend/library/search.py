@@ -63,7 +63,7 @@ MOST_PAIRS: Final = 1 << 13
 
 
 def every_pair(phase: LibraryPhase, types: Types) -> Structured | None:
-    """Returns the phase as a structured phase that compares all pairs; None if these are many, or for other operations."""
+    """Returns the phase as a structured phase that compares all pairs; None if there are too many, or for other operations."""
     match phase.op:
         case "index_of":
             table, arg = phase.args
@@ -109,9 +109,9 @@ def _equal(types: Types, phase: LibraryPhase, arg: ValueId, table: ValueId) -> S
 
 _GLANCE: Final = 1 << 6
 _FEW_QUERIES: Final = 4
-"""The most items that are searched for one by one."""
+"""The most queries that are searched for one by one."""
 _MERGED: Final = 1 << 9
-"""The least items for which a test for ascending order pays: then each bound is searched among them."""
+"""The least queries for which a test for ascending order pays; ascending queries are merged with the bounds."""
 
 
 def comparable(call: OperationCall) -> bool:
@@ -169,7 +169,7 @@ def _shared_bounds(table: NumArray, arg: NumArray, bounds: Bounds) -> Bounds:
 
 
 def _first_equal(items: NumArray, item: Any) -> int:
-    """Returns the first position of an item, the number of items if it is absent.  Nothing after the first is read twice."""
+    """Returns the first position of an item, or the number of items if it is absent.  Reads no item after it twice."""
     start, step = 0, _GLANCE
     while start < len(items):
         equal = items[start : start + step] == item
@@ -184,7 +184,7 @@ def _first_equal(items: NumArray, item: Any) -> int:
 
 
 def _carried(call: OperationCall, arg: NumArray) -> NumArray:
-    """Returns an operand with a batch axis as long as the frame."""
+    """Returns an operand with a batch axis as long as the flattened frame."""
     return np.broadcast_to(arg, (math.prod(call.frame), *arg.shape[1:]))
 
 
@@ -220,7 +220,7 @@ def member_of(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def first_occurrence(call: OperationCall, arrays: Arrays) -> Arrays:
-    """Whether each major cell is the first of its equals; a cell with a NaN is."""
+    """The operation `first_occurrence`: whether each major cell is the first of its equals; a cell with a NaN always is."""
     arg = call.batched(arrays)[0]
     if arg.ndim == 1:
         arg = arg[:, np.newaxis]
@@ -243,9 +243,9 @@ def first_occurrence(call: OperationCall, arrays: Arrays) -> Arrays:
 _BISECTED: Final = {np.dtype(np.float64): Kind.F64, np.dtype(np.float32): Kind.F32, np.dtype(np.int64): Kind.I64,
                     np.dtype(np.int32): Kind.I32}  # fmt: skip
 _TOGETHER: Final = 4
-"""Items that a kernel searches for at once, since each step waits for the memory of the step before."""
+"""Items that a kernel searches for at once, because each step waits for the memory access of the step before."""
 _BISECTION_WORK: Final = 1.0
-"""Nanoseconds an item and a step."""
+"""Nanoseconds per item and step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +284,7 @@ class Bisection:
         positions = [w.smaller(w.word("add", groups.index, lane), last) for lane in range(_TOGETHER)]
         wanted = [loaded(items, position) for position in positions]
         starts = []
-        for item in wanted:  # the first or the last items, as many as the greatest power of 2
+        for item in wanted:  # the first or last items, 2ⁿ of them
             beyond = w.word("sub", 0, passed(w.word("sub", window, 1), item, 0))
             starts.append(w.word("and", beyond, w.word("sub", bounds_count, window)))
         halving = w.begin(0, steps, 1, [("i64", start) for start in starts])
@@ -303,7 +303,7 @@ class Bisection:
 
 
 def _bisected(bounds: NumArray, items: NumArray, threads: int) -> NumArray | None:
-    """Returns how many bounds are not above each item, less one, by a kernel; None if NumPy has to search."""
+    """Returns for each item how many bounds are not above it, minus one, by a kernel; None if NumPy has to search."""
     kind = _BISECTED.get(items.dtype)
     if kind is None or bounds.dtype != items.dtype or not (items.flags.c_contiguous and bounds.flags.c_contiguous):
         return None
@@ -324,7 +324,8 @@ def _bisected(bounds: NumArray, items: NumArray, threads: int) -> NumArray | Non
 
 
 def interval_index(call: OperationCall, table: NumArray, arg: NumArray) -> NumArray:
-    """The operation `⍸` with two operands: (count of major cells of `table` not after the cell) - 1; -1 for NaN."""
+    """The operation `⍸` with two operands: the number of major cells of `table` that are not after each cell, minus 1; -1 for
+    NaN."""
     cell = table.shape[1:]
     frame = arg.shape[: arg.ndim - len(cell)]
     if not cell:
@@ -352,7 +353,7 @@ def interval_index(call: OperationCall, table: NumArray, arg: NumArray) -> NumAr
 
 
 def _passed(items: NumArray, bounds: NumArray) -> NumArray:
-    """Returns how many of the ascending items are below each bound; consecutive integers need arithmetic only."""
+    """Returns for each bound how many of the ascending items are below it; consecutive integers need only arithmetic."""
     first, last = items[0], items[-1]
     if items.dtype == bounds.dtype == np.int64 and int(last) - int(first) == len(items) - 1 and (items[1:] != items[:-1]).all():
         ends = np.clip(bounds, first, last)
@@ -384,7 +385,7 @@ def match(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 def _bind_pairs(binding: Specialization, phase: LibraryPhase) -> None:
-    """Specialize a search for few items among few to one kernel that compares all pairs."""
+    """Specializes a search for few items among few to one kernel that compares all pairs."""
     pairs = every_pair(phase, binding.types)
     if pairs is None:
         raise NotSpecializable
@@ -400,10 +401,10 @@ SEARCHING: Final[dict[str, Operation]] = {
 
 # ---------------------------------------------------------------------------------------------------- substring search
 #
-# `⍷`: where a pattern starts.
+# The operation `⍷`: the positions at which a pattern starts.
 #
-# Note [Candidates].  All positions are compared with one pattern item after another, in shifted views; once few candidates are
-# left, only those are compared.  So the cost is that of reading the operand about twice, unless the operand is repetitive.
+# Note [Candidates].  All positions are compared with one pattern item after another, in shifted views; once few candidates
+# remain, only those are compared.  So the cost is that of reading the operand about twice, unless the operand is repetitive.
 
 _FEW: Final = 16
 
@@ -435,7 +436,7 @@ def find(call: OperationCall, pattern: NumArray, arg: NumArray) -> NumArray:
 
 
 def _survivors(alive: NumArray, arg: NumArray, items: NumArray, offsets: NumArray) -> NumArray:
-    """Returns the candidates at which the rest of the pattern matches, too; see Note [Candidates]."""
+    """Returns the candidates at which the remaining pattern matches too; see Note [Candidates]."""
     strides = np.array([math.prod(arg.shape[axis + 1 :]) for axis in range(arg.ndim)], np.int64)
     flat = np.ascontiguousarray(arg).reshape(-1)
     candidates = np.stack(np.nonzero(alive), 1) if arg.ndim else np.zeros((int(alive), 0), np.int64)

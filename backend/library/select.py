@@ -51,7 +51,7 @@ def check_indices(
     indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None, indexing: Indexing | None = None,
     fixed: Mapping[int, int] = NO_FIXED_INDICES,
 ) -> None:  # fmt: skip
-    """Raise E310 for the first index that is not in `least` … size-1; `fixed`: the indices of other axes, for the message."""
+    """Raises E310 for the first index outside [least, size); `fixed`: the indices of other axes, for the message."""
     if not indices.size or (int(indices.min()) >= least and int(indices.max()) < size):
         return
     wrong = (indices < least) | (indices >= size)
@@ -62,7 +62,7 @@ def check_indices(
 
 
 def check_gather(phase: LibraryPhase, cell: Sequence[int], indices: NumArray, others: Sequence[NumArray]) -> None:
-    """Raise E310 for the first item whose index is outside; `others`: the index arrays of other axes, for the message."""
+    """Raises E310 for the first item whose index is out of range; `others`: the index arrays of other axes, for the message."""
     fixed_axes, axis, indexing = phase.attributes.get("other_axes", ()), phase.attributes["axis"], phase.indexing
     assert isinstance(fixed_axes, tuple) and isinstance(axis, int)
     fixed = {other: int(number.reshape(-1)[0]) for other, number in zip(fixed_axes, others, strict=True)}
@@ -76,7 +76,7 @@ def check_gather(phase: LibraryPhase, cell: Sequence[int], indices: NumArray, ot
 
 
 def check_update(phase: LibraryPhase, chosen: Mapping[int, NumArray], cell: Sequence[int]) -> None:
-    """Raise E310 for the first item, in the order of cells and of items, that has an index outside its axis.
+    """Raises E310 for the first item, in the order of cells and of items, that has an index outside its axis.
 
     `chosen`: indices by axis, with a batch axis each.
     """
@@ -202,7 +202,7 @@ def _update(call: OperationCall, *arrays: NumArray) -> Arrays:
 
 
 def _bind_gather(binding: Specialization, phase: LibraryPhase) -> None:
-    """Specialize a gather."""
+    """Specializes a gather."""
     table, indices = [binding.values[value] for value in phase.args[:2]]
     run = gather_run(phase, list(map(binding.types.kind, phase.args[:2])), table, indices, binding.threads, native=True)
     if run is None:
@@ -222,17 +222,17 @@ SELECTING: Final[dict[str, Operation]] = {
 # Operations driven by masks, and those that define a runtime size.
 
 _SELECT_NANOSECONDS: Final = 0.7
-"""Nanoseconds an item."""
+"""Nanoseconds per item."""
 
 
 def define(call: OperationCall, value: int) -> None:
-    """Record the runtime size that the phase defines."""
+    """Records the run-time size that the phase defines."""
     for variable in call.phase.defines:
         call.context.define(variable, value)
 
 
 def mask_update(call: OperationCall, arg: NumArray, mask: NumArray, value: NumArray) -> NumArray:
-    """`arg` with the cells where the mask is true replaced by those of `value`, in order, or by a scalar."""
+    """`arg` with the cells where the mask is true replaced by the cells of `value` in order, or by a scalar `value`."""
     result = arg.copy(order="C")
     cell = arg.shape[mask.ndim :]
     chosen = mask.reshape(-1)
@@ -244,7 +244,7 @@ def mask_update(call: OperationCall, arg: NumArray, mask: NumArray, value: NumAr
 
 
 def compress(call: OperationCall, arrays: Arrays) -> NumArray:
-    """The cells along the axis whose mask item is true; defines their number."""
+    """The cells along the axis whose mask item is true; defines the number of them."""
     mask, arg = arrays
     axis, chosen = call.axis(), mask.reshape(-1)
     selected = compress_items(chosen, arg, axis, call.threads) if arg.ndim else None
@@ -275,7 +275,7 @@ def expand(call: OperationCall, mask: NumArray, arg: NumArray) -> NumArray:
 
 
 def where(call: OperationCall, arrays: Arrays) -> NumArray:
-    """Positions of true items: a vector, or a matrix with a row of coordinates for each if the mask's rank is above 1."""
+    """The positions of true items: a vector, or for masks of rank 2 or more a matrix with one row of coordinates per item."""
     mask = arrays[0]
     positions = true_positions(mask, call.threads)
     if positions is None:
@@ -297,7 +297,7 @@ def runtime_size(call: OperationCall, arrays: Arrays) -> Arrays:
 
 
 Selection: TypeAlias = "tuple[SelectTemplate, list[int], list[tuple[int, BufferRef]]]"
-"""Code, its argument block, and the offsets of the addresses in it."""
+"""The template, its argument block, and the offsets of the addresses in the block."""
 
 
 def _bound(make: Callable[[Specialization, LibraryPhase, NumArray], Selection]) -> Lowering:
@@ -308,7 +308,7 @@ def _bound(make: Callable[[Specialization, LibraryPhase, NumArray], Selection]) 
         mask = binding.values[phase.args[0]]
         limit = mask.size if variable.cap is None else types.number(variable.cap)
         if any(variable in guard.variables() for guard in types.guards) or limit < mask.size or mask.size > MAX_TABLE_CELLS:
-            raise NotSpecializable  # Python checks the runtime size
+            raise NotSpecializable  # Python checks the run-time size
         if not is_installed() or mask.dtype != np.bool_ or not mask.flags.c_contiguous:
             raise NotSpecializable
         code, words, places = make(binding, phase, mask)
@@ -378,11 +378,11 @@ def join(call: OperationCall) -> Function:
 
 
 _bound_to: Final = cache(partial)
-"""Cached, so that specializations for several sizes compare equal."""
+"""Cached, so that equal specializations for several sizes compare equal."""
 
 
 def _is_large(call: OperationCall) -> bool:
-    """Is the result, of operands without a frame, so large that it is in memory of the pool?"""
+    """Is the result, of operands without a frame, large enough for pooled memory?"""
     return not call.rank and math.prod(call.shape()) * DTYPES[call.kind()].itemsize >= POOLED_MIN_BYTES
 
 
@@ -399,7 +399,8 @@ def stack(call: OperationCall, *arrays: NumArray) -> NumArray:
 
 
 def rotate(call: OperationCall) -> Function:
-    """A scalar amount is two slice copies; one amount per row is two slice copies for each long row, or one gather."""
+    """The operation `⌽`: a scalar amount is two slice copies; amounts per row are two slice copies per long row, or else one
+    gather."""
     axis, threads, types = call.axis(), call.threads, call.context
     if call.rank or types.types[call.phase.args[1]].shape or not math.prod(call.shape()):
         return checked(call, over_cells(call, partial(_rotate_rows, axis)))

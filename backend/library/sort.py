@@ -1,7 +1,7 @@
 """Sorts and grades of vectors and of rows, and partial sorts: items in the order of their stable grade, in the result's memory.
 
-NumPy's sort and selection are not stable, which matters only for items that are equal but have different bits: zeros of both
-signs and NaNs.  These are restored to their original order.  NaN comes last, ascending and descending.
+NumPy's sort and selection are not stable.  That matters only for equal items with different bits, zeros of both signs and NaNs,
+which are put back in their original order.  NaN comes last, in ascending and descending order.
 """
 
 from __future__ import annotations
@@ -61,27 +61,27 @@ from .sort_codegen import (
 Window: TypeAlias = "tuple[int, int]"
 
 _LEAST: Final = 1 << 8
-"""The least items of which a part is selected; fewer are sorted."""
+"""The least items for which a part is selected; fewer items are sorted completely."""
 _ROWS: Final = 1 << 15
-"""Items of the rows that a task sorts."""
+"""Items per task that sorts rows."""
 
 
 def selects(length: int, wanted: Window | None) -> bool:
-    """Returns whether a part of `length` items is selected rather than cut from a full sort (reversing a part copies it)."""
+    """Returns whether a part of `length` items is selected rather than cut from a full sort Reversing a part copies it."""
     return wanted is not None and length >= _LEAST and wanted[1] - wanted[0] <= SORT_BLOCK
 
 
 def sorted_items(value: NumArray, *, descending: bool, wanted: Window | None = None) -> NumArray:
     """Returns the items of a vector in the order of its stable grade; items outside `wanted` are arbitrary.
 
-    Complex numbers take the memory of a grade.
+    Complex numbers need the memory of a grade.
     """
     if value.dtype.kind == "c":
         trim()
         keys = lexicographic_keys(order_columns(value, descending=descending), len(value))
         return np.asarray(value[stable_order(keys)])
     result: NumArray = pooled_empty(value.shape, value.dtype)
-    values = counting_range(value) if value.itemsize == 1 else None  # NumPy sorts wider items as fast as it counts them
+    values = counting_range(value) if value.itemsize == 1 else None  # NumPy sorts wider items as fast as they are counted
     if values is not None:
         _put_in_order(result, _counts(value, values), values.least, descending=descending)
         return result
@@ -132,7 +132,7 @@ def _odd_rows(source: NumArray, ordered: NumArray) -> NumArray:
 
 
 def some_places(value: NumArray, wanted: Window, *, descending: bool) -> NumArray | None:
-    """Returns the stable grade of a vector of which only a part is wanted; None if a full grade costs no more."""
+    """Returns the stable grade of a vector of which only a part is wanted; None if a full grade is not slower."""
     if value.ndim != 1 or value.dtype.kind == "c" or not selects(len(value), wanted):
         return None
     first, end = _ascending(len(value), wanted, descending=descending)
@@ -146,7 +146,7 @@ def some_places(value: NumArray, wanted: Window, *, descending: bool) -> NumArra
     inside &= value <= high
     places = np.flatnonzero(inside)
     if 2 * len(places) > len(value):
-        return None  # most are equal
+        return None  # most items are equal
     before = np.count_nonzero(value > high) if descending else np.count_nonzero(value < low)
     order = stable_order(order_columns(value[places], descending=descending)[0])
     selected = places[order[wanted[0] - before : wanted[1] - before]]
@@ -158,12 +158,12 @@ def some_places(value: NumArray, wanted: Window, *, descending: bool) -> NumArra
 
 
 def _ascending(count: int, wanted: Window, *, descending: bool) -> Window:
-    """Returns the part as positions in ascending order of items without NaN."""
+    """Returns positions of the part in ascending order of items without NaN."""
     return (count - wanted[1], count - wanted[0]) if descending else wanted
 
 
 def _partition(items: NumArray, first: int, end: int) -> None:
-    """Partition in place: smaller items before the part, greater ones after it.  NumPy is fast for one pivot position."""
+    """Partitions in place: smaller items before the part, greater ones after it.  NumPy is fast for a single pivot position."""
     count = len(items)
     if end > count - first:
         items.partition(first)
@@ -176,7 +176,7 @@ def _partition(items: NumArray, first: int, end: int) -> None:
 
 
 def _select(value: NumArray, result: NumArray, wanted: Window, *, descending: bool) -> bool:
-    """Select the wanted part of the sorted items into its positions of `result`; returns False if a NaN prevents it."""
+    """Selects the wanted part of the sorted items into its positions in `result`; returns False if a NaN prevents it."""
     count = len(result)
     first, end = _ascending(count, wanted, descending=descending)
     _partition(result, first, end)
@@ -200,12 +200,12 @@ def _select(value: NumArray, result: NumArray, wanted: Window, *, descending: bo
 
 
 def _count(value: NumArray, compare: np.ufunc) -> int:
-    """Returns how many items are less (or greater) than 0."""
+    """Returns how many items are less (or greater, by `compare`) than 0."""
     return sum(int(np.count_nonzero(compare(value[at : at + SORT_BLOCK], 0))) for at in range(0, len(value), SORT_BLOCK))
 
 
 def _taken(value: NumArray, start: int, count: int) -> NumArray:
-    """Returns `count` zeros of the vector in their original order, from zero number `start` on."""
+    """Returns zeros [start, start + count) of the vector, in their original order."""
     result, passed = np.empty(count, value.dtype), 0
     for at in range(0, len(value), SORT_BLOCK):
         part = value[at : at + SORT_BLOCK]
@@ -221,7 +221,7 @@ def _taken(value: NumArray, start: int, count: int) -> NumArray:
 
 
 def settle(value: NumArray, ordered: NumArray, *, descending: bool) -> None:
-    """Restore, in sorted items, the original order of zeros and NaNs, and reverse them if the order is descending."""
+    """Puts zeros and NaNs among sorted items back in their original order, and reverses the items for descending order."""
     numbers, zeros = len(ordered), slice(0, 0)
     if value.dtype.kind == "f" and numbers:
         if ordered[-1] != ordered[-1]:
@@ -244,7 +244,7 @@ def _has_negative_zeros(value: NumArray) -> bool:
 
 
 def _counts(items: NumArray, values: ValueRange) -> list[int]:
-    """Returns how often each value of the range occurs."""
+    """Returns the number of occurrences of each value of the range."""
     total = np.zeros(values.slots, np.int64)
     for start in range(0, len(items), SORT_BLOCK):
         part = items[start : start + SORT_BLOCK].astype(np.int64)
@@ -262,7 +262,8 @@ def _put_in_order(result: NumArray, counts: list[int], least: int, *, descending
 
 
 def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
-    """Write the items that pass a test in their order; never beyond `places`, even if another thread changes the items."""
+    """Writes the items that pass the test into `places` in their order; never beyond it, even if another thread changes the
+    items."""
     at = 0
     for start in range(0, len(value), SORT_BLOCK):
         part = value[start : start + SORT_BLOCK]
@@ -272,7 +273,7 @@ def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
 
 
 def _reverse(items: NumArray) -> None:
-    """Reverse in place."""
+    """Reverses the items in place."""
     half = len(items) // 2
     for start in range(0, half, SORT_BLOCK):
         stop = min(start + SORT_BLOCK, half)
@@ -292,14 +293,14 @@ def _reverse(items: NumArray) -> None:
 _VERSION: Final = 0x02000000
 _VERSION_PLACE: Final = 0
 _OF_TYPE_PLACE: Final = 365
-"""Offsets in NumPy's table, which are fixed within this ABI version."""
+"""Offsets in NumPy's table, which are fixed for this ABI version."""
 _SORT_PLACE: Final = 21 + 12
 """Words of a type's table before its first sorting function: casts, and single functions."""
 _found: dict[np.dtype[Any], int | None] = {}
 
 
 def numpy_sort(dtype: np.dtype[Any]) -> int | None:
-    """Returns the address of NumPy's sorting function of a type; None if it is not available."""
+    """Returns the address of NumPy's sorting function for a type; None if it is not available."""
     if dtype not in _found:
         _found[dtype] = _numpy_sort(dtype)
     return _found[dtype]
@@ -332,44 +333,44 @@ def _sorts(address: int, dtype: np.dtype[Any]) -> bool:
 # part is sorted in place by NumPy's own function for its type.  That is a fixed sequence of launches for vectors of one length,
 # run by the native thread pool.  With one part a grade is faster than NumPy's, a sort is not.
 #
-# Note [Pivots].  Parts of items end between different values; within a run of equal items the nearest end of the run is taken.
-# Words differ in their positions, so that equal keys may be in two parts, unless key bits were cut off: then words that differ
-# only in their position stay in one part, to be put in order there.
+# Note [Pivots].  Parts of items end between different values: a pivot within a run of equal items moves to the nearest end of the
+# run.  Words differ in their positions, so that equal keys may be in two parts, unless key bits were cut off: then words that
+# differ only in their position stay in one part, to be put in order there.
 
 _PARTED: Final = 1 << 15
-"""The least items of a vector that is sorted in parts."""
+"""The least items of a vector that is sorted in several parts."""
 _SPARE: Final = 1 << 19
-"""The least items for which there are two parts a thread, which balances the load if a thread is preempted."""
+"""The least items for which there are two parts per thread, which balances the load if a thread is preempted."""
 _LONG: Final = 1 << 22
-"""The most items of a part while more parts are possible, since interrupts are handled between parts."""
+"""The most items of a part as long as more parts are possible, because interrupts are handled between parts."""
 _MOST: Final = 1 << 31
 _MOST_GRADED: Final = 1 << 9
-"""The most items that are graded to restore the order of equal items."""
+"""The most items that are graded to put equal items back in order."""
 _PIECES: Final = 2
-"""Tasks a thread of the distribution."""
+"""Tasks per thread of the distribution."""
 _PIECES_OF_ROWS: Final = 8
 _SAMPLE: Final = 256
-"""Items of the sample for each part."""
+"""Sampled items per part."""
 _SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 """Odd, near 2⁶⁴ times the golden ratio: its multiples sample the vector evenly, without a period that data may have."""
 _WORK: Final = {SortStage.TALLY: 0.4, SortStage.DEAL: 1.0}
 _SORTING: Final = {8: 7.0, 4: 3.5}
-"""Nanoseconds an item, roughly; for a sort by the item's bytes."""
+"""Nanoseconds per item that a sort takes, roughly, by bytes of an item."""
 _WAKING: Final = 60_001.0
-"""Nanoseconds added to the estimate of the first launch, so that it wakes the pool's threads for the launches after it."""
+"""Nanoseconds added to the estimate of the first launch, so that it wakes the pool threads for the launches that follow."""
 _KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind.BOOL, Kind.CHAR})
 _BASES: Final = 3
-"""The buffers of a launch: items, results, notes."""
+"""The buffers of every launch: items, results, notes."""
 
 
 def saving(count: int, length: int, *, keyed: bool) -> float:
-    """Nanoseconds that kernels save over NumPy in a grade or a sort of so many items, in lines of some length."""
+    """Nanoseconds that kernels save over NumPy in a grade or a sort of `count` items, in lines of `length` items."""
     return count * (max(0.1, length.bit_length() - 4.0) if keyed else 2.0)
 
 
 @dataclass(frozen=True, slots=True)
 class _SortTask:
-    """A sort, or with `keyed` a grade, of a vector, or of each of the `rows` of a matrix (0: a vector)."""
+    """A sort (with `keyed`: a grade) of a vector, or of each of the `rows` of a matrix (0: a vector)."""
 
     kind: Kind
     keyed: bool
@@ -386,7 +387,7 @@ class _SortTask:
         return min(MOST_PARTS, self.threads * each, self.count)
 
     def steps(self, parts: int) -> list[MachineCode]:
-        """Returns the code of each launch, in order."""
+        """Returns the kernel of each launch, in order."""
         kind, down = self.kind, self.descending and self.keyed
         lanes = max(1, vector_bytes() // (8 if self.keyed else kind.bytes))
         if parts == 1:
@@ -399,7 +400,7 @@ class _SortTask:
 
 
 class _Sort:
-    """A task specialized to a length: its launches, complete but for the addresses of items, results and notes."""
+    """A task specialized to a length: its launches, complete except for the addresses of items, results and notes."""
 
     def __init__(self, task: _SortTask, calls: Sequence[int], function: int) -> None:
         parts, count = task.parts(), task.count
@@ -431,7 +432,7 @@ class _Sort:
                 self.launches.append(_pieces(call, single, 1, count * 1.0))
 
     def by_rows(self, rows: int, call: int, function: int) -> TaskLaunch:
-        """Returns the launch of a sort of rows: tasks of full rows, each with notes of its own."""
+        """Returns the launch of a sort of rows: each task sorts full rows and has its own notes."""
         task, items = self.task, rows * self.task.count
         each = -(-rows // (_PIECES_OF_ROWS * task.threads)) if task.threads > 1 and items >= _PARTED else rows
         blocks: list[ArgumentBlock] = []
@@ -450,14 +451,14 @@ class _Sort:
         arrays = (items, result, notes)
         addresses = [int(array.__array_interface__["data"][0]) for array in arrays]
         for number, launch in enumerate(self.launches):
-            if self.parts > 1 and number == int(self.task.keyed):  # after SPAN
+            if self.parts > 1 and number == int(self.task.keyed):  # after the launch of SPAN
                 self.choose(items, notes)
             if launch.run(addresses):
                 return None
         return result
 
     def choose(self, items: NumArray, notes: NumArray) -> None:
-        """Store the pivots, from a sample of the vector, into the notes.  See Note [Pivots]."""
+        """Stores the pivots, from a sample of the vector, in the notes.  See Note [Pivots]."""
         task, parts = self.task, self.parts
         spread = np.arange(1, min(task.count, _SAMPLE * parts) + 1, dtype=np.uint64) * _SPREAD >> np.uint64(32)
         places = spread * np.uint64(task.count) >> np.uint64(32)
@@ -486,14 +487,14 @@ _bound: Final[LruCache[_Sort]] = LruCache(64)
 
 
 def _sort_of(task: _SortTask) -> _Sort | None:
-    """Returns the specialized task, cached; None if compiling does not pay yet, or it is not available."""
+    """Returns the specialized task, cached; None if compiling does not pay yet, or is not possible."""
     cached = _bound.get(task)
     if cached is not None:
         return cached
     dtype = np.dtype(np.uint64) if task.keyed else DTYPES[task.kind]
     codes, function = task.steps(task.parts()), numpy_sort(dtype)
     saved = saving(task.count * max(1, task.rows), task.count, keyed=task.keyed)
-    ready = [tiering.is_wanted(code, saved) for code in codes]  # no short circuit, so that all are compiled together
+    ready = [tiering.is_wanted(code, saved) for code in codes]  # no short circuit, so that all of them are compiled together
     if function is None or not all(ready):
         return None
     calls = [address for address in map(address_of, codes) if address is not None]
@@ -510,7 +511,7 @@ def _is_asked(items: NumArray, kind: Kind, keyed: bool) -> bool:
 
 @cache
 def plain_order(kind: Kind, *, descending: bool) -> Callable[[NumArray], NumArray]:
-    """Returns a function for the stable grade of few items by NumPy: NaN last, equal zeros and NaNs in their order."""
+    """Returns a function for the stable grade of few items by NumPy: NaN last, equal items in their order."""
     if not descending:
         return lambda items: items.argsort(kind="stable")
     if kind.is_float:
@@ -556,7 +557,7 @@ def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int, b
 
 
 def sorting(call: OperationCall) -> Function:
-    """The items of vectors in the order of their stable grade, without the grade."""
+    """The operation `sort`: the items of vectors in the order of their stable grade, without computing the grade."""
     descending, wanted = call.phase.attributes["sorts"] == "down", needed_positions(call.phase)
     kind, count = call.operand_kind(0), prod(call.context.shape(call.phase.args[0]))
     if call.rank or kind.is_complex or not count or selects(count, wanted) or tiering.pays(saving(count, count, keyed=False)):
@@ -577,7 +578,7 @@ def _sorted(call: OperationCall, arrays: Arrays, wanted: Window | None, *, desce
 
 @cache
 def _sorted_few(kind: Kind, *, descending: bool) -> Function:
-    """Returns the cached function of a kind, so that specializations for several sizes compare equal."""
+    """Returns the cached function of a kind, so that equal specializations for several sizes compare equal."""
     order_of = plain_order(kind, descending=descending)
 
     def run(items: NumArray, *order: object) -> NumArray:
@@ -612,7 +613,7 @@ def _graded(value: NumArray, *, descending: bool) -> NumArray:
 
 
 def grade(call: OperationCall) -> Function:
-    """The operation `grade`.  With a frame, vectors are graded row by row; other cells in one sort by (cell number, key)."""
+    """The operation `grade`.  With a frame, vectors are graded row by row, and other cells in one sort by (cell number, key)."""
     kind, shape = call.operand_kind(0), call.context.shape(call.phase.args[0])
     if len(shape) == call.rank + 1 and not (kind.is_complex or tiering.pays(saving(prod(shape), shape[-1], keyed=True))):
         return plain_order(kind, descending=call.flag("descending"))

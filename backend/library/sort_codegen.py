@@ -7,12 +7,12 @@ part with such a function and keeps only their positions; if key bits were cut o
 first put in the order of their full keys.  ROWS: does all this for each row of a matrix, or for a vector in one part.
 `sort.settle` then orders equal items that differ in their bits (zeros, NaNs).
 
-Note [Arguments].  All forms, also those of `Dealing`, have the same argument block and use what they need of it: number of items;
-their address; the index of the first one; the sorting function; the address of the results; the index of the last result; the
-address of the notes; the number of tasks; the index of the task or part.  So the launches are set up once for vectors of one
+Note [Arguments].  All forms, including those of `Dealing`, have the same argument block, of which each uses a part: number of
+items; their address; the index of the first one; the sorting function; the address of the results; the index of the last result;
+the address of the notes; the number of tasks; the index of the task or part.  So the launches are set up once for vectors of one
 length.  For ROWS the number of items is that of a row, and the number of tasks that of the rows.
 
-Note [Notes].  64-bit words that one launch leaves to the next: pivots, then `Moves`, then for each task how many of its items are
+Note [Notes].  64-bit words that one launch passes to the next: pivots, then `Moves`, then for each task how many of its items are
 below each pivot (as many words as there are parts, the last one counting all items).
 
 Note [Words].  A word is (key - least key), shifted right by the low bits that are 0 in all keys, with the position in the low
@@ -43,7 +43,7 @@ SORTED_KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.I64, Kind.I32})
 
 
 class Moves(IntEnum):
-    """Offsets in the notes of how words are formed."""
+    """Indices in the notes of the words that state how keys become words."""
 
     LEAST = MOST_PARTS
     CUT = MOST_PARTS + 1
@@ -56,7 +56,7 @@ HEAD: Final = 16
 
 
 class SortForm(Enum):
-    """The kernels of sorts and grades, described in the module's docstring."""
+    """The kernels of sorts and grades; see the module's docstring."""
 
     SPAN = "span"
     SORT = "sort"
@@ -65,7 +65,7 @@ class SortForm(Enum):
 
 
 class SortKeys(NamedTuple):
-    """The argument block as LLVM values, see Note [Arguments]."""
+    """The words of the argument block as LLVM values; see Note [Arguments]."""
 
     length: str
     items: str
@@ -114,7 +114,7 @@ class Sorting:
 
 
 def words_of(w: IrBuilder) -> SortKeys:
-    """Load the words of the argument block."""
+    """Loads the words of the argument block."""
     words = []
     for slot in range(WORDS):
         address = w.let(f"getelementptr i64, ptr %words, i64 {slot}")
@@ -127,7 +127,7 @@ def note(w: IrBuilder, notes: str, slot: int) -> str:
 
 
 def below(w: IrBuilder, words: SortKeys, parts: int, pieces: str, part: int | str) -> str:
-    """Returns how many items of the first `pieces` tasks belong to parts before this one; 0 for the first part."""
+    """Returns how many items of the first `pieces` tasks belong to parts before `part`; 0 for the first part."""
     column = w.word("sub", part, 1)
     loop = w.begin(0, pieces, 1, [("i64", "0")])
     index = w.word("add", w.word("add", w.word("mul", loop.index, parts), column), HEAD)
@@ -137,7 +137,7 @@ def below(w: IrBuilder, words: SortKeys, parts: int, pieces: str, part: int | st
 
 
 def part_of(w: IrBuilder, words: SortKeys, parts: int) -> tuple[str, str]:
-    """Returns the start of the part with the block's number, and its number of items."""
+    """Returns the start and the number of items of the part that the argument block names."""
     none = w.test("eq", words.number, 0)
     start = below(w, words, parts, w.let(f"select i1 {none}, i64 0, i64 {words.pieces}"), words.number)
     stop = below(w, words, parts, words.pieces, w.word("add", words.number, 1))
@@ -145,7 +145,7 @@ def part_of(w: IrBuilder, words: SortKeys, parts: int) -> tuple[str, str]:
 
 
 def call_sort(w: IrBuilder, function: str, address: str, count: str) -> None:
-    """Call a sorting function of NumPy: address, number of items, and an array that is unused for numbers."""
+    """Calls a sorting function of NumPy with the address, the number of items, and an array that it ignores for numbers."""
     w.do(f"call i32 {function}(ptr {address}, i64 {count}, ptr null)")
 
 
@@ -194,7 +194,7 @@ class _Writing:
     # ------------------------------------------------------------------------------------------ words
 
     def span(self, count: str, items: str, notes: str) -> None:
-        """Write to the notes how words of `count` items are formed; positions are below `last`."""
+        """Writes to the notes how the words of `count` items are formed; positions are below `last`."""
         w, v, one, lanes = self.w, self.v, self.one, self.code.lanes
         type, narrow = v.type(Kind.I64), one.type(Kind.I64)
         first = w.let(f"extractelement {narrow} {self.key(one, items, '0')}, i64 0")
@@ -229,7 +229,7 @@ class _Writing:
         return [v.intrinsic("smin", Kind.I64, least, key), v.intrinsic("smax", Kind.I64, most, key), changed]
 
     def rows(self) -> None:
-        """Sort each row; how words are formed is computed once for all rows."""
+        """Sorts each row; how words are formed is computed once for all rows."""
         w, words = self.w, self.words
         self.span(w.word("mul", words.length, words.pieces), words.items, words.notes)
         loop = w.begin(0, words.pieces)
@@ -251,7 +251,7 @@ class _Writing:
     # ------------------------------------------------------------------------------------------ order
 
     def ordered(self, count: str, words: str, items: str, last: str) -> None:
-        """Sort words, repair runs of equal key bits if bits were cut off, and keep only the positions."""
+        """Sorts words, puts runs of equal key bits in order if bits were cut off, and keeps only the positions."""
         w, lanes = self.w, self.code.lanes
         call_sort(w, self.words.function, words, count)
         repair, ready = w.new_label(), w.new_label()
@@ -298,7 +298,7 @@ class _Writing:
             left = loop.carried[0]
 
     def _moved_back(self, position: str, words: str, items: str, bounds: tuple[str, str, str], left: str) -> str:
-        """Move the word at a position back; returns how many moves are left."""
+        """Moves the word at a position back; returns how many moves remain."""
         w, limit = self.w, bounds[1]
         moving = w.let(f"load i64, ptr {self.at(words, position)}, align 8")
         head, alike, compare, move, out, late, goes = (w.new_label() for _ in range(7))
@@ -336,17 +336,18 @@ class _Writing:
 
 # ---------------------------------------------------------------------------------------------------- distribution to parts
 #
-# Distribution of items to the parts of a sample sort, as LLVM text: items below the first pivot, below the second, …
+# Distribution of items to the parts of a sample sort, as LLVM text: items below the first pivot come first, then those below the
+# second, and so on.
 #
 # TALLY counts how many items of a task are below each pivot.  DEAL writes each item of a task to the next free slot of its part.
 # Both work on the items themselves (for a sort), or on words of key and position (for a grade), compared as bits.  NaN is below
-# no pivot.  Every task has slots of its own in every part, so tasks run in parallel, and the parts are adjacent: there is no
-# second buffer.  No slot beyond the last is written, even if another thread changes the items meanwhile.
+# no pivot.  Every task has its own slots in every part, so tasks run in parallel, and the parts are adjacent: there is no second
+# buffer.  No slot beyond the last is written, even if another thread changes the items during the run.
 #
 # The argument block is that of `Sorting` (Note [Arguments]).
 
 class SortStage(Enum):
-    """The kernels of the distribution, described above."""
+    """The kernels of the distribution, described in the section above."""
 
     TALLY = "tally"
     DEAL = "deal"
@@ -354,7 +355,7 @@ class SortStage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dealing:
-    """A kernel that counts or distributes; `keyed`: words of key and position, not items.  Only TALLY is vectorised."""
+    """A kernel that counts or distributes; `keyed`: words of key and position instead of items.  Only TALLY is vectorised."""
 
     stage: SortStage
     kind: Kind
@@ -444,7 +445,7 @@ class _DistributionWriter:
         w.end(loop, self._counted(loop.carried, self._own_parts(flags)))
 
     def _own_parts(self, flags: list[str]) -> list[str]:
-        """Returns for each part whether an item is in it, from flags `below pivot`, each of which implies the next."""
+        """Returns for each part whether an item is in it, from the flags `below pivot`, each of which implies the next."""
         parts = flags[:1]
         for before, flag in zip(flags, [*flags[1:], "true"], strict=True):
             parts.append(self.w.let(f"xor i1 {flag}, {before}"))

@@ -80,7 +80,7 @@ class Definitions:
         self.add(program.body)
 
     def add(self, body: tuple[Statement, ...]) -> None:
-        """Add the definitions of further statements, which may use those that are known."""
+        """Adds the definitions of further statements, which may use those that are already there."""
         loops: list[For] = []
         for statement in walk(body):
             self._add(statement)
@@ -108,7 +108,7 @@ class Definitions:
                     self.forms[statement.name] = form
 
     def _alternate(self, loop: For) -> None:
-        """Record the carried numbers of a loop that alternate (i, s - i, i, …) with constant bounds of i."""
+        """Records the carried numbers of a loop that alternate (i, s - i, i, …), where i has constant bounds."""
         for carried in loop.carried:
             following = self.form(carried.yielded)
             ends = self._ends(carried.initial) if following.terms == ((carried.inside, -1),) else None
@@ -117,11 +117,11 @@ class Definitions:
                 self._alternating[carried.inside] = self._alternating[carried.result] = low, high
 
     def alternates(self, register: str) -> bool:
-        """Is it a carried number that alternates between i and s - i?"""
+        """Is the register a carried number that alternates between i and s - i?"""
         return register in self._alternating
 
     def _ends(self, register: str) -> tuple[int, int] | None:
-        """Constant bounds of a register, from its definition; None if it has none."""
+        """The constant bounds of a register that follow from its definition; None if there are none."""
         form = self.form(register)
         if not form.terms:
             return form.constant, form.constant
@@ -135,7 +135,7 @@ class Definitions:
         self.rank[name] = self._count
 
     def add_alias(self, register: str, other: str) -> None:
-        """Record that a register equals another one."""
+        """Records that a register equals another one."""
         self.aliases[register] = other = self.aliases.get(other, other)
         self.forms[register] = self.form(other)
 
@@ -184,8 +184,8 @@ class Definitions:
     # -- opaque registers
 
     def alternatives(self, register: str) -> tuple[tuple[Index, str | None, bool], ...]:
-        """Forms one of which an opaque register equals, each as (form, condition, value): it applies if the condition register
-        has the value (None: one of several applies)."""
+        """Forms one of which an opaque register equals, as (form, condition, value): a form applies if the register `condition`
+        has `value`; None means that one of several forms applies."""
         match self.of.get(register):
             case Apply(function="min" | "max", kind=Kind.I64) as node:
                 return tuple((self.form(name), None, True) for name in node.args)
@@ -215,22 +215,23 @@ class Definitions:
         return ()
 
     def compared(self, register: str) -> tuple[str, Index] | None:
-        """The function of an integer comparison, and its left operand minus its right; None if the register is none."""
+        """The function of an integer comparison, and its left operand minus its right one; None if the register is no
+        comparison."""
         match self.of.get(register):
             case Apply(compute=Kind.I64) as node if node.function in _COMPARED:
                 return node.function, minus(self.form(node.args[0]), self.form(node.args[1]))
         return None
 
 
-# ---------------------------------------------------------------------------------------------- affine facts
+# --------------------------------------------------------------------------------------------- affine facts
 #
 # Affine facts about the integers of a loop program, and proofs from them.
 #
-# Facts are affine forms that are not negative.  `Facts.proves(form)` eliminates registers, the innermost first: a register with a
+# Facts are affine forms that are nonnegative.  `Facts.proves(form)` eliminates registers, the innermost first: a register with a
 # positive coefficient is replaced by a lower bound, one with a negative coefficient by an upper bound.  This is exact for bounds
 # of loops (the greatest of affine forms, the least of others); a fact of several inner registers is also combined with the facts
 # that bound its innermost register from the other side (Fourier-Motzkin elimination), which derives the facts that hold in a body
-# because it is entered at all.
+# because it is entered.
 
 _MOST_FACTS: Final = 16
 _MOST_STEPS: Final = 600
@@ -270,7 +271,7 @@ _OPPOSITE: Final = {"lt": "ge", "le": "gt", "eq": "ne", "ge": "lt", "gt": "le", 
 class Facts:
     """The facts that hold at a point of a program, and the known values of bool registers (`known`).
 
-    Facts are combined lazily, when one is first asked for."""
+    Facts are combined lazily, at the first query."""
 
     __slots__ = ("_assumed", "_before", "_by", "_forms", "_unreachable", "definitions", "inner", "known")
 
@@ -278,7 +279,7 @@ class Facts:
         self, definitions: Definitions, known: dict[str, bool] | None = None, before: Facts | None = None,
         forms: tuple[Index, ...] = (), *, unreachable: bool = False, inner: frozenset[str] = frozenset(),
     ) -> None:  # fmt: skip
-        """The facts of `before`, and that `forms` are not negative; `unreachable`: the point is never reached."""
+        """Adds to the facts of `before` that `forms` are nonnegative; `unreachable`: the point is never reached."""
         self.definitions, self.known, self.inner = definitions, known or {}, inner
         self._before, self._forms = before, forms
         self._by: dict[str, tuple[Index, ...]] | None = None
@@ -288,7 +289,7 @@ class Facts:
     # -- adding
 
     def with_facts(self, forms: Iterable[Index]) -> Facts:
-        """The facts, and that these forms are not negative."""
+        """These facts, plus that these forms are nonnegative."""
         return Facts(self.definitions, self.known, self, tuple(forms), inner=self.inner)
 
     @property
@@ -311,7 +312,7 @@ class Facts:
 
     def _combine(self) -> None:
         added = list[Index]()
-        self._by = {} if self._before is None else self._before.by  # answers questions while the new facts are combined
+        self._by = {} if self._before is None else self._before.by  # for queries made while the new facts are combined
         if self._before is not None:
             self._assumed, self._unreachable = self._before._assumed, self._unreachable or self._before._unreachable
         if not self._forms:
@@ -369,11 +370,11 @@ class Facts:
     # -- asking
 
     def proves(self, form: Index) -> bool:
-        """Does it follow that the form is not negative?"""
+        """Do the facts imply that the form is nonnegative?"""
         return self.unreachable or self._proves(self.definitions.expand(form), [_MOST_STEPS])
 
     def truth_of(self, condition: str) -> bool | None:
-        """The value of a bool register if it follows from the facts, else None."""
+        """The value of a bool register if the facts imply it, else None."""
         condition = self.definitions.aliases.get(condition, condition)
         if condition in self.known:
             return self.known[condition]
@@ -453,7 +454,7 @@ class Facts:
         return both.with_facts([distance, *theirs])
 
     def proves_nonzero(self, form: Index) -> bool:
-        """Does it follow that the form is not 0?"""
+        """Do the facts imply that the form is nonzero?"""
         form = self.definitions.expand(form)
         divisor = gcd(*[c for _, c in form.terms])
         if divisor > 1 and form.constant % divisor:
@@ -493,7 +494,8 @@ def statements_with_facts(body: tuple[Statement, ...], facts: Facts) -> Iterator
 # buffers, which alternate.
 
 DEFERRED_OPS: Final = frozenset({"rotate", "join"})
-"""Ops that may be deferred: readers take the items from their operands; index-set splitting removes the selection."""
+"""Ops that may be deferred: readers read the items of their operands, and index-set splitting removes the selection of the
+operand."""
 
 
 def in_place_chain(block: SubGraph, old: ValueId, new: ValueId) -> tuple[ValueId, ...] | None:
@@ -567,7 +569,7 @@ def in_place_chains(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueI
 
 
 def overwriting_results(phase: AnyPhase) -> set[ValueId]:
-    """The results in the iterations of a phase's loops that overwrite an operand in a region, where Python copies it."""
+    """The results that overwrite an operand in the loops of a compiled region, where Python would copy the operand."""
     values: set[ValueId] = set()
     if (isinstance(phase, Loop) and not phase.keep) or (isinstance(phase, Fold) and not phase.scan):
         state = phase.state if isinstance(phase, Loop) else phase.body.params[len(phase.args) :]
@@ -601,17 +603,17 @@ def _chained(block: SubGraph, old: ValueId, chain: Sequence[ValueId]) -> set[Val
 Phase: TypeAlias = Loop | Fold | Map
 Types: TypeAlias = Mapping[ValueId, ArrayType]
 _PHASE_NANOSECONDS: Final = 4_000.0
-"""Rough cost of running one phase of a body from Python."""
+"""Rough nanoseconds of running one phase of a body from Python."""
 _FUNCTION_NANOSECONDS: Final = 1.0
-"""Rough cost of a scalar function at one point, on NumPy."""
+"""Rough nanoseconds of a scalar function at one point on NumPy."""
 _TRANSCENDENTAL_WEIGHT: Final = 6
-"""A transcendental function takes as long as so many other ones."""
+"""A transcendental function takes as long as this many other functions."""
 _MOST_POINTS: Final = 20_000_000
-"""Points of an iteration without its inner loops beyond which it is no region, so that each phase can use all threads."""
+"""The most points of an iteration (without its inner loops) of a region; beyond them each phase should use all threads."""
 _POINTS_PER_PHASE: Final = 1 << 16
-"""The same for each phase of an iteration that calls routines, since its phases and chains along rows can use all threads."""
+"""The same per phase for an iteration that calls routines, since its phases and chains along rows can use all threads."""
 _POINTS_PER_COPIED_ITEM: Final = 8
-"""Copying an item of state costs as much as so many points save by running on all threads."""
+"""Copying an item of state costs as much as running on all threads saves on this many points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -630,7 +632,7 @@ class IterationEstimate:
 
     @property
     def phasewise_nanoseconds(self) -> float:
-        """Rough time if Python runs each phase by itself."""
+        """Rough nanoseconds if Python runs each phase by itself."""
         return _PHASE_NANOSECONDS * self.phases + _FUNCTION_NANOSECONDS * (self.functions + self.copied)
 
     def is_for_region(self, *, calls: bool, in_tiles: Callable[[], bool]) -> bool:
@@ -653,12 +655,12 @@ def estimate_iteration(phase: Phase, types: Types) -> IterationEstimate:
 
 
 def trips_and_points(phase: Phase, types: Types) -> tuple[int, int]:
-    """An upper bound of the number of iterations, and the points of one."""
+    """An upper bound of the number of iterations, and the number of points of one."""
     return _trips(phase, types), _points(phase, types, overwriting_results(phase), _unit_weight)
 
 
 def numpy_nanoseconds(phase: AnyPhase, types: Types) -> float:
-    """An upper bound of the rough time if Python runs each phase by itself, the loop itself and those in it included."""
+    """An upper bound of the rough nanoseconds if Python runs each phase by itself, including the loop and its inner loops."""
     if not isinstance(phase, Phase):
         return _PHASE_NANOSECONDS
     inner = [numpy_nanoseconds(one, types) for graph in traverse.subgraphs(phase) for one in graph.phases]
@@ -670,8 +672,8 @@ def _phases(phase: Phase) -> int:
 
 
 def _points(phase: Phase, types: Types, overwriting: AbstractSet[ValueId], weight: Callable[[AnyPhase], int]) -> int:
-    """The points of all nests of an iteration, each multiplied by the weight of its phase; of an update whose result is one of
-    `overwriting`, the items that it writes."""
+    """The points of all nests of an iteration, each multiplied by the weight of its phase; an update whose result is in
+    `overwriting` counts the items that it writes."""
     body = [inner for graph in traverse.subgraphs(phase) for inner in graph.phases]
     return 1 + sum(_points_of(inner, types, overwriting, weight) for inner in body)
 
@@ -719,14 +721,14 @@ def _unit_weight(phase: AnyPhase) -> int:
 
 
 def _reduction_weight(types: Types, phase: AnyPhase) -> int:
-    """The items of each result of a product, or 1 for a phase that reduces."""
+    """The number of items of each result of a product; 1 for a phase that reduces."""
     if isinstance(phase, LibraryPhase):
         return _upper_bound(types[phase.args[0]].shape[-1]) if phase.op == "contract" else 0
     return int(isinstance(phase, Structured) and any(axis.kind is AxisKind.REDUCE for axis in phase.axes))
 
 
 def _function_weight(phase: AnyPhase) -> int:
-    """The scalar functions that a phase evaluates at a point; transcendental ones count several times."""
+    """The number of scalar functions that a phase evaluates at a point; transcendental ones count several times."""
     if not isinstance(phase, Structured):
         return 1
     functions = [node.function for node in phase.body if isinstance(node, ApplyNode)]

@@ -11,19 +11,17 @@ and upper the least of the upper bounds, which allows triangular and tiled loops
     iteration computes, the loop ends after the first iteration in which it is true.
   * VECTOR: iterations are independent, except for carried values, each of which has a `reduction` that is either exact in any
     order, or over a constant number of at most `LANES` items in the order of sums (by halving; the initial value is not
-    included). Several iterations run at once, and no result depends on how many.  If other statements use the value that an
+    included).  Several iterations run at once, and no result depends on how many.  If other statements use the value that an
     iteration yields to a reduction that is exact in any order, it is a scan: the value includes the items up to there.  `until`
-    is not allowed. Inner loops are SERIAL, or VECTOR without carried values; inside a loop with carried values, their bounds may
+    is not allowed.  Inner loops are SERIAL, or VECTOR without carried values; inside a loop with carried values, their bounds may
     depend on loop indices but on nothing else that an iteration computes.
   * PARALLEL: iterations are independent and carry nothing; they may run on several threads.  A PARALLEL loop inside another one
-  is
-    directly in its body.  Views that are SCRATCH and `private` belong to one thread.
+    stands directly in its body.  Views that are SCRATCH and `private` belong to one thread.
 On GPUs an iteration of a PARALLEL loop is a thread block, to which private views belong (shared memory), and an iteration of a
 VECTOR loop is a thread.
 
 Note [Memory].  A view is base, shape and strides of items of one kind; the caller gives base and strides.  Views of role INPUT
-are only read.  BOOL items are bytes, any non-zero byte is true when loaded, true is stored as 1.  Different views never overlap.
-
+are only read.  BOOL items are bytes: any nonzero byte loads as true, and true is stored as 1.  Different views never overlap.
 
 Note [Failures].  `Fail` exits the program with a failure record where its condition holds: the number of the check and up to
 `MOST_VALUES` values.  Earlier stores stay.
@@ -47,7 +45,7 @@ from ...typechecker.elements import Kind
 # ---------------------------------------------------------------------------------------------------- ir
 
 MOST_VALUES: Final = 8
-"""Values of a failure record."""
+"""The most values of a failure record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +279,7 @@ def times(left: Index, factor: int) -> Index:
 
 
 def defined(statement: Statement) -> tuple[str, ...]:
-    """The registers that a statement defines for what follows it."""
+    """The registers that a statement defines for the statements after it."""
     match statement:
         case ConstantStatement() | IndexStatement() | Apply() | Load():
             return (statement.name,)
@@ -321,14 +319,14 @@ def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
 
 
 def defined_within(statement: Statement) -> tuple[str, ...]:
-    """The registers that a statement defines, after it and inside it."""
+    """The registers that a statement defines, for later statements and inside its blocks."""
     if isinstance(statement, For):
         return *(c.result for c in statement.carried), statement.index, *(c.inside for c in statement.carried)
     return defined(statement)
 
 
 def uses(statement: Statement) -> tuple[str, ...]:
-    """The registers that a statement itself reads, including those that its blocks yield."""
+    """The registers that a statement reads directly, including those that its blocks yield."""
     match statement:
         case IndexStatement(index=form):
             return tuple(name for name, _ in form.terms)
@@ -359,7 +357,7 @@ def head_uses(statement: For | If) -> tuple[str, ...]:
 
 
 def loaded_views(statement: Statement) -> tuple[str, ...]:
-    """The views that a statement itself reads."""
+    """The views that a statement reads directly."""
     match statement:
         case Load(view=view) | Store(view=view, join=str()):
             return (view,)
@@ -370,7 +368,7 @@ def loaded_views(statement: Statement) -> tuple[str, ...]:
 
 
 def stored_views(statement: Statement) -> tuple[str, ...]:
-    """The views that a statement itself writes."""
+    """The views that a statement writes directly."""
     match statement:
         case Store():
             return (statement.view,)
@@ -434,7 +432,7 @@ def substitute(form: Index, values: dict[str, Index]) -> Index:
 
 
 def normalised(form: Index) -> Index:
-    """The form divided by the gcd of its coefficients and rounded down, which is equivalent for "is not negative"."""
+    """The form divided by the gcd of its coefficients and rounded down, which preserves whether it is nonnegative."""
     divisor = 0
     for _, c in form.terms:
         if c in (1, -1):
@@ -467,7 +465,7 @@ class LoopBuilder:
     _names: int = 0
     _constants: dict[tuple[Kind, int], str] = field(default_factory=dict)
     preamble: list[Statement] = field(default_factory=list)
-    """Statements before all others: constants, and loads of scalars from outside that no iteration changes."""
+    """Statements before all others: constants, and loads of outer scalars that no iteration changes."""
 
     def fresh(self, prefix: str = "v") -> str:
         self._names += 1
@@ -512,7 +510,7 @@ class LoopBuilder:
         return self.apply("and", (left, right), Kind.BOOL, Kind.BOOL)
 
     def where(self, mask: str | None, args: Sequence[str], kind: Kind) -> Sequence[str]:
-        """The arguments, or zeros, on which no check fails, where a mask is false."""
+        """The arguments, replaced where a mask is false by zeros, on which no check fails."""
         if mask is None:
             return args
         zero = self.constant(kind, 0)
@@ -533,7 +531,7 @@ class LoopBuilder:
 
     @contextmanager
     def block(self) -> Iterator[list[Statement]]:
-        """Collects the statements written inside it into a separate block."""
+        """Collects the statements written within the context into a separate block."""
         outer = self.statements
         self.statements = []
         try:
@@ -546,7 +544,7 @@ class LoopBuilder:
         self, kind: LoopKind, lower: Sequence[Index], upper: Sequence[Index],
         carried: Sequence[tuple[Kind, str, str | None]] = (), step: int = 1,
     ) -> Iterator[OpenLoop]:  # fmt: skip
-        """`carried`: kind, initial register, reduction."""
+        """Opens a loop; `carried`: (kind, initial register, reduction) of each carried value."""
         opened = OpenLoop(self.fresh("k"), tuple(self.fresh() for _ in carried))
         with self.block() as body:
             yield opened
@@ -565,7 +563,8 @@ class LoopBuilder:
 
     def choose(self, condition: str, then: Sequence[Statement], otherwise: Sequence[Statement],
                results: Sequence[tuple[Kind, str, str]] = ()) -> tuple[str, ...]:  # fmt: skip
-        """A branch; `results`: kind and the registers of both arms."""
+        """Writes a branch; `results`: (kind, register of one arm, register of the other).  Returns the registers of the
+        results."""
         chosen = tuple(BranchResult(self.fresh(), kind, a, b) for kind, a, b in results)
         self.statements.append(If(condition, tuple(then), tuple(otherwise), chosen))
         return tuple(c.name for c in chosen)
@@ -592,7 +591,7 @@ def power(b: LoopBuilder, base: str, exponent: str, kind: Kind) -> str:
 
 
 def integer(b: LoopBuilder, function: str, left: str, right: str) -> str:
-    """A function of two integers."""
+    """Applies a function to two integers."""
     return b.apply(function, (left, right), Kind.I64, Kind.I64)
 
 

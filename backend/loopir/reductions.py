@@ -33,7 +33,7 @@ from .verifier import may_fail
 # ------------------------------------------------------------------------------------------------------ states
 
 SHARED_BYTES: Final = 40 << 10
-"""Bytes of shared memory that a thread block may use here, of the 48 KiB that every GPU has."""
+"""The most bytes of shared memory that a reduction uses, of the 48 KiB that every GPU has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Reduction:
 
     @property
     def is_ordered(self) -> bool:
-        """Does it follow the order of sums?"""
+        """Does the reduction follow the order of sums?"""
         return is_ordered(self.function, self.kind)
 
     @property
@@ -63,7 +63,7 @@ class Reduction:
 
     @property
     def index_kind(self) -> Kind:
-        """The kind of indices: for reductions in order as wide as the items, so that both fill as many registers."""
+        """The kind of indices.  Reductions in index order use one as wide as the items, so that both fill as many registers."""
         return Kind.I32 if self.in_order and self.kind.bytes < 8 else Kind.I64
 
     @property
@@ -96,7 +96,7 @@ class Reduction:
         return [item, position if self.index_kind is Kind.I64 else b.apply("convert", (position,), Kind.I64, self.index_kind)]
 
     def number(self, b: LoopBuilder, item: str) -> str:
-        """The item, or where it loses to any number the neutral one."""
+        """The item; replaced by the neutral item if it loses to any number."""
         if not (self.is_argument_reduction and self.kind.is_float):
             return item
         is_number, worst = b.apply("eq", (item, item), self.kind, Kind.BOOL), b.constant(self.kind, self.extreme.neutral_bits)
@@ -130,7 +130,7 @@ class Reduction:
 
 
 def states(reductions: Sequence[Reduction], registers: Sequence[str]) -> Iterator[tuple[Reduction, Sequence[str]]]:
-    """Each reduction with its registers among those of all."""
+    """The registers of each reduction, among those of all reductions."""
     first = 0
     for one in reductions:
         last = first + len(one.kinds)
@@ -155,16 +155,16 @@ def _not(b: LoopBuilder, truth: str) -> str:
 # phases.md, "Order of sums": blocks of `ROWS` × `LANES` items, lanes added down the rows, then halved, blocks combined by a
 # binary tree.  An absent item counts as the identity, which changes no bit.
 #
-# Note [Tree].  Blocks are the leaves of a binary tree of neighbours, in which a last odd one passes through.  Partial results are
-# on a stack, one a level, and are combined as a binary counter carries: after each block with those of all levels below the
-# counter's lowest zero, and after the last block with all that remain.
+# Note [Tree].  Blocks are the leaves of a binary tree of neighbours, in which an odd last one moves up unchanged.  Partial
+# results are on a stack, one per level, and are combined as a binary counter carries: after each block with those of all levels
+# below the counter's lowest zero, and after the last block with all that remain.
 
 MOST_UNROLLED: Final = 8
-"""Items that are added without a loop."""
+"""The most items that are added without a loop."""
 
 
 def unrolled(b: LoopBuilder, sums: Sequence[Reduction], length: int, items: Callable[[Index], Sequence[str]]) -> list[str]:
-    """The sums of a constant few items: lanes halved in registers, without a loop."""
+    """The sums of a small constant number of items: lanes are halved in registers, without a loop."""
     rows = [list(items(Index((), position))) for position in range(length)]
     half = LANES // 2
     while half:
@@ -188,7 +188,7 @@ def in_vectors(b: LoopBuilder, reductions: Sequence[Reduction], items: Callable[
 
 @dataclass(frozen=True, slots=True)
 class ShortSum:
-    """Sums of a few items, and the statements that compute them, which are not yet part of a block."""
+    """Sums of a few items, and the statements that compute them, which no block contains yet."""
 
     statements: Sequence[Statement]
     totals: tuple[str, ...]
@@ -202,7 +202,7 @@ def short_sum(b: LoopBuilder, sums: Sequence[Reduction], length: int, items: Cal
 
 
 def cannot_fail(statements: Sequence[Statement]) -> bool:
-    """Are the statements free of checks?"""
+    """Do the statements contain no checks?"""
     return not any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(tuple(statements)))
 
 
@@ -219,7 +219,7 @@ def padded(b: LoopBuilder, sums: Sequence[Reduction], start: Index, length: Inde
 
 
 def sum_of_any_length(b: LoopBuilder, sums: Sequence[Reduction], length: Index, items: Items, most: int) -> list[str]:
-    """Sums of a run-time number of items; a few items are lanes in registers."""
+    """Sums of a run-time number of items; if there are few, they are lanes in registers."""
     nothing = [b.constant(s.kind, s.empty_value) for s in sums]
     if most <= 0:
         return nothing
@@ -253,27 +253,27 @@ def right_fold(b: LoopBuilder, kinds: Sequence[Kind], length: Index, first: Call
 
 
 SHORT_SUM: Final = 16
-"""Items up to which sums of a run-time number of items use lanes in registers."""
+"""The most items for which sums of a run-time number of items use lanes in registers."""
 _LEVELS: Final = 28
 """Levels of the binary tree of blocks."""
 _VECTOR_ITEMS: Final = 64
 """A number of items that is a multiple of every vector width."""
 LANES_IN_MEMORY: Final = 64
-"""Lanes of a cell that are in memory; the other lanes are combined with them in registers."""
+"""Lanes of a cell that are stored in memory; the other lanes are combined with them in registers."""
 _LANE_BITS: Final = LANES.bit_length() - 1
 _FEW_ROWS: Final = 2 * LANES
-"""Rows up to which several lanes of columns are added at once."""
+"""The most rows for which several lanes of columns are added at once."""
 _FEW_CELLS: Final = 16
-"""Cells up to which `_NEIGHBOURS` neighbouring lanes of columns are added at once."""
+"""The most cells for which `_NEIGHBOURS` neighbouring lanes of columns are added at once."""
 _NEIGHBOURS: Final = 4
 _CELLS_IN_MEMORY: Final = 4096
-"""Partial results of columns that are in memory at once."""
+"""Partial results of columns that are stored in memory at once."""
 
 MAX_SUM: Final = BLOCK << _LEVELS
-"""Items of a sum at most."""
+"""The most items of a sum."""
 
 Items = Callable[[Index, str | None], Sequence[str]]
-"""Computes the items at an index; where the mask is false they may be anything."""
+"""Computes the items at an index; where the mask is false they are arbitrary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +329,7 @@ def _each(b: LoopBuilder, cells: AccumulatorCells | None) -> Iterator[Index]:
 
 
 def _tree(block: _SumBlock, length: Index) -> None:
-    """See Note [Tree]."""
+    """The partial results of blocks on a stack, as a binary counter.  See Note [Tree]."""
     b, zero, one = block.b, block.b.constant(Kind.I64, 0), block.b.constant(Kind.I64, 1)
     levels = min(_LEVELS, (-(-block.most // BLOCK)).bit_length())
     stacks = block.views("stack", levels)
@@ -366,7 +366,7 @@ class _SumBlock:
         self.neutral = [b.constant(s.kind, s.neutral_bits) for s in sums]
 
     def write(self, start: Index, length: Index) -> None:
-        """Write the sums of `length` items from `start` on."""
+        """Writes the sums of `length` items from `start` on."""
         raise NotImplementedError
 
     def views(self, prefix: str, count: int) -> list[str]:
@@ -387,7 +387,7 @@ class _SumBlock:
             self.b.store(view, self.state_indices(lane, cell), value)
 
     def join(self, lane: Index, cell: Index, values: Sequence[str], *, before: bool = False) -> None:
-        """Combine values into a lane, as its left operand if `before`, else as its right one."""
+        """Combines values with a lane, as its left operand if `before`, else as its right one."""
         held = self.load(self.lanes, lane, cell)
         left, right = (values, held) if before else (held, values)
         self.store(self.lanes, lane, cell, joined(self.b, self.sums, left, right))
@@ -400,8 +400,8 @@ class _ReducedRow(_SumBlock):
         super().__init__(b, sums, items, most)
 
     def write(self, start: Index, length: Index) -> None:
-        """Adds full rows of lanes, then the full vectors of the last row, then its rest padded with neutral items to a full one;
-        the lanes are halved in registers."""
+        """Adds full rows of lanes, then the full vectors of the last row, then its remaining items, padded with neutral items to
+        a full vector; then halves the lanes in registers."""
         b, items, filled = self.b, self.items(ZERO), min(_VECTOR_ITEMS, self.lanes_in_memory)
         if self.lanes_in_memory < LANES:
             few = short_sum(b, self.sums, self.lanes_in_memory, padded(b, self.sums, start, length, items))
@@ -439,7 +439,8 @@ class _ReducedRow(_SumBlock):
             b.store(view, (ZERO,), total)
 
     def write_rows(self, start: Index, rows: Index, together: int) -> None:
-        """The lanes of full rows: those of the first rows are stored, those of `together` at a time (a power of two) added."""
+        """The lanes of full rows: those of the first rows are stored, then those of `together` rows at a time (a power of two)
+        are added."""
         b, items = self.b, self.items(ZERO)
         others = integer(b, "band", b.number(plus(rows, Index((), -1))), b.constant(Kind.I64, together - 1))
         first = at(integer(b, "min", b.number(rows), b.number(plus(at(others), ONE))))
@@ -462,8 +463,8 @@ class _ReducedCells(_SumBlock):
 
     Halving combines lanes that differ in the highest bit of their number first.  Those that differ in the highest `together` bits
     are added at once and combined in registers; those that differ in the next bits are visited in the order of reversed bits, in
-    which halving combines neighbours, with a stack of partial results as in Note [Tree].  One result for each value of the
-    lowest bits is in memory, as many as fit in a near cache, and these are halved there."""
+    which halving combines neighbours, with a stack of partial results as in Note [Tree].  Memory holds one result for each value
+    of the lowest bits, as many as fit in the L1 cache, and these are halved there."""
 
     def __init__(
         self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int, cells: AccumulatorCells
@@ -545,7 +546,7 @@ class _ReducedCells(_SumBlock):
         self.halve_in_memory(in_memory)
 
     def halve_in_memory(self, bits: Index) -> None:
-        """Halves the lanes whose numbers have so many bits."""
+        """Halves the lanes whose numbers have `bits` bits, in memory."""
         b = self.b
         with b.range(LoopKind.SERIAL, bits) as level:
             half = self.power(plus(plus(bits, Index((), -1)), times(at(level.index), -1)))
@@ -553,7 +554,7 @@ class _ReducedCells(_SumBlock):
                 self.join(at(lane.index), cell, self.load(self.lanes, plus(at(lane.index), half), cell))
 
     def true_among(self, comparison: str, limits: Sequence[Index], number: Index, before: int = 0) -> str:
-        """How many limits compare with a number, and `before`."""
+        """How many limits compare true with a number, plus `before`."""
         b, count = self.b, Index((), before)
         zero, one = b.constant(Kind.I64, 0), b.constant(Kind.I64, 1)
         for limit in limits:
@@ -565,7 +566,7 @@ class _ReducedCells(_SumBlock):
         return at(integer(self.b, "shl", self.b.number(exponent), self.b.constant(Kind.I64, 1)))
 
     def reversed_bits(self, number: str, bits: Index) -> tuple[str, Index]:
-        """The number whose `bits` bits are those of another in reverse order, and how many lowest bits of that are ones."""
+        """The number whose `bits` bits are those of `number` in reverse order, and how many of its lowest bits are ones."""
         b, zero, one = self.b, self.b.constant(Kind.I64, 0), self.b.constant(Kind.I64, 1)
         entry = [(Kind.I64, first, None) for first in (number, zero, one, zero)]
         with b.range(LoopKind.SERIAL, bits, entry) as bit:
@@ -577,7 +578,7 @@ class _ReducedCells(_SumBlock):
         return bit.results[1], at(bit.results[3])
 
     def halved(self, start: Index, lane: Index, length: Index, items: Items, steps: Sequence[Index]) -> tuple[str, ...]:
-        """The sums of the lanes at the sums of any steps from one, combined by the first step first."""
+        """The sums of the lanes at all sums of a subset of `steps`, combined by the first step first."""
         if not steps:
             return self.down(start, lane, length, items)
         *others, step = steps
@@ -585,7 +586,7 @@ class _ReducedCells(_SumBlock):
         return joined(self.b, self.sums, left, self.halved(start, plus(lane, step), length, items, others))
 
     def down(self, start: Index, lane: Index, length: Index, items: Items, before: Sequence[str] = ()) -> tuple[str, ...]:
-        """The sums of one lane down the rows of the block, from item `lane` on; `before`: those of the rows before it."""
+        """The sums of one lane down the rows of the block, from item `lane` on, after those of earlier rows (`before`)."""
         entry = [(s.kind, first, None) for s, first in zip(self.sums, before or self.neutral, strict=True)]
         with self.b.loop(LoopKind.SERIAL, (lane,), (length,), entry, step=LANES) as row:
             row.yields = joined(self.b, self.sums, row.inside, items(plus(start, at(row.index)), None))
@@ -596,7 +597,7 @@ class _ReducedCells(_SumBlock):
 #
 # The order of sums on a GPU: each lane of the order is a thread of a block.
 #
-# States may have several values: an argument reduction carries the best item and its index.
+# A state may have several values: an argument reduction carries the best item and its index.
 
 class ThreadBlockReduction:
     """Reduces a block of items by a thread block: each thread has a lane of a cell, and lanes are halved in shared memory.
@@ -621,7 +622,7 @@ class ThreadBlockReduction:
         self.neutral = [part for state in states for part in state.entry(b)]
 
     def write(self, cells: AccumulatorCells, length: Index, items: Callable[[Index], Callable[[Index], Sequence[str]]]) -> None:
-        """Reduce the first `length` items of each cell, at most a block, into its first lane."""
+        """Reduces the first `length` items of each cell, at most a block of them, into the cell's first lane."""
         with self.each(cells, self.lanes) as (lane, cell):
             self.store(lane, cell, self.lane(lane, 0, self.lanes, length, items(cell)))
         half = self.lanes // 2
@@ -632,7 +633,7 @@ class ThreadBlockReduction:
 
     @contextmanager
     def each(self, cells: AccumulatorCells, lanes: int = 1) -> Iterator[tuple[Index, Index]]:
-        """A loop over threads: `lanes` lanes of each cell."""
+        """Opens a loop over threads: `lanes` lanes of each cell."""
         with ExitStack() as nest:
 
             def loop(*upper: Index) -> Index:
@@ -648,7 +649,7 @@ class ThreadBlockReduction:
     def lane(
         self, lane: Index, offset: int, stride: int, length: Index, items: Callable[[Index], Sequence[str]]
     ) -> Sequence[str]:
-        """The state of lane + offset, combined with the lanes at multiples of `stride` from it, up to `LANES`."""
+        """The state of lane + offset, combined with those of the lanes at multiples of `stride` from it, below `LANES`."""
         if stride < LANES:
             total = self.lane(lane, offset, 2 * stride, length, items)
             if offset + stride >= self.most:

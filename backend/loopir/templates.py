@@ -36,7 +36,7 @@ _USE: Final = re.compile(r" *%(\w+) (.*)\n")
 
 
 def expanded(text: str, values: Mapping[str, Any]) -> str:
-    """The text without directives and with values for its names."""
+    """The text with its directives expanded and its names replaced by values."""
     macros: dict[str, tuple[list[str], str]] = {}
 
     def block(match: re.Match[str]) -> str:
@@ -61,7 +61,7 @@ def expanded(text: str, values: Mapping[str, Any]) -> str:
 
 
 def written(*files: str, **values: Any) -> LoopProgram:
-    """The program that files of loop text make with values for their names."""
+    """The program made from files of loop text with values for their names."""
     paths = [Path(__file__).with_name(f"{file}.loop") for file in files]
     return parse(expanded("".join([read_text(path, _MOST_TEXT_BYTES) for path in paths]), values))
 
@@ -153,18 +153,18 @@ class PhiloxUniforms(LoopTemplate):
 
 class SelectionForm(Enum):
     ITEMS = "items"
-    """Items of a source, of `kind`, of one number or two."""
+    """Selects items of a source, of `kind`, each of one number or two."""
     CELLS = "cells"
-    """Runs of numbers of a source."""
+    """Selects cells of a source, as runs of numbers."""
     PLACES = "places"
-    """The number of the item."""
+    """Selects the numbers of the items."""
     PAIRS = "pairs"
-    """The number of the table and that of the item (the coordinates in a matrix)."""
+    """Selects the number of the table and that of the item (coordinates in a matrix)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelectTemplate(LoopTemplate):
-    """A selection by a mask.  `count`: numbers of an item of ITEMS.  `unit`: the items are contiguous."""
+    """A selection by a mask.  `count`: numbers per item, for ITEMS.  `unit`: the items are contiguous."""
 
     form: SelectionForm
     kind: Kind = Kind.I64
@@ -189,9 +189,9 @@ class SelectTemplate(LoopTemplate):
 
 
 MOST_BINS: Final = 1 << 10
-"""Bins that fit in shared memory."""
+"""The most bins that fit in shared memory."""
 _CHUNK: Final = 1 << 12
-"""Items that one thread block combines, several to a bin."""
+"""Items that one thread block combines, several per bin."""
 
 
 class KeyedReductionForm(Enum):
@@ -234,8 +234,8 @@ def _scan_values(function: str, kind: Kind) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ScanTemplate(LoopTemplate):
-    """A scan along lines.  `unit`: the items of a source line are contiguous.  `streamed`: results bypass the caches; lines of
-    the result start at multiples of 64 bytes."""
+    """A scan along lines.  `unit`: the items of a source line are contiguous.  `streamed`: results bypass the caches, and lines
+    of the result start at multiples of 64 bytes."""
 
     function: str
     kind: Kind

@@ -258,7 +258,7 @@ class _LoopParser:
         return View(name, kind, shape, role, unit, self.take("private"), self.take("streamed"), self.take("local"))
 
     def body(self) -> tuple[Statement, ...]:
-        """Statements up to the brace that closes the block."""
+        """Parses statements up to the brace that closes the block."""
         statements: list[Statement] = []
         while not self.take("}"):
             statements.append(self.statement())
@@ -302,7 +302,7 @@ class _LoopParser:
         return Box(name, tuple(starts), tuple(shape))
 
     def mask(self) -> str | None:
-        # An `if` that follows is a mask unless a block follows its condition.
+        # A mask unless a block follows the condition.
         if self.at("if") and not self.at("{", ahead=2):
             self.position += 1
             return self.name()

@@ -3,9 +3,8 @@
 `problems(program)` lists problems, each with the statement at fault; `verify(program)` raises `MalformedProgram` if one is WRONG.
   * WRONG: a name that is defined twice or not visible, kinds that do not agree, a violated rule of Note [Loops] or [Memory].
   * UNPROVED: an index that may leave its view, or two iterations of a VECTOR or PARALLEL loop that may access one item (a store
-  of
-    one and any access of the other), as far as `facts` can prove.  The proofs use the bounds of loops, the program's facts, the
-    conditions of branches and masks, and earlier checks, which exit the program where they fail.
+    of one and any access of the other), as far as `facts` can prove.  The proofs use the bounds of loops, the program's facts,
+    the conditions of branches and masks, and earlier checks, which exit the program where they fail.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ from .text import is_name, show_index, show_statement
 
 _FAILING: Final = ("floor", "ceil")
 _KERNELS: Final = {"square": "neg", "half_power": "neg", "log2": "neg", "log10": "neg", "same": "eq", "outside": "eq"}
-"""Functions of kernels that the table of scalar functions lacks, with one of the table whose signature is the same."""
+"""Functions of kernels that the table of scalar functions lacks, each with one of the table that has the same signature."""
 
 
 class ProblemStatus(Enum):
@@ -153,13 +152,13 @@ class _RuleChecker:
         self.block(self.subject.body, ())
 
     def block(self, body: tuple[Statement, ...], around: tuple[For, ...]) -> None:
-        """Check a block; its definitions stay visible until the caller restores `kinds`."""
+        """Checks a block; its definitions stay visible until the caller restores `kinds`."""
         for statement in body:
             self.statement = statement
             self.check(statement, around)
 
     def inside(self, body: tuple[Statement, ...], around: tuple[For, ...]) -> dict[str, Kind]:
-        """Check a block inside a statement; returns the registers that are visible at its end."""
+        """Checks a block inside a statement; returns the registers that are visible at its end."""
         outer, self.kinds = self.kinds, dict(self.kinds)
         self.block(body, around)
         seen, self.kinds = self.kinds, outer
@@ -197,7 +196,7 @@ class _RuleChecker:
                     self.define(chosen.name, chosen.kind)
 
     def given(self, name: str, kind: Kind, seen: dict[str, Kind]) -> None:
-        """Check a register that a block yields; `seen`: those visible at the block's end."""
+        """Checks a register that a block yields; `seen`: the registers visible at the block's end."""
         outer, self.kinds = self.kinds, seen
         self.use(name, kind)
         self.kinds = outer
@@ -303,7 +302,7 @@ def _is_reduction(loop: For, carried: Carried) -> bool:
 
 
 def _is_short(loop: For) -> bool:
-    """May the reductions of a loop follow the order of sums: a constant number of at most `LANES` items, none of which may
+    """Can the reductions of a loop follow the order of sums: has it a constant number of at most `LANES` items, none of which may
     fail?"""
     if any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(loop.body)):
         return False
@@ -315,7 +314,7 @@ def _is_short(loop: For) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ViewAccess:
-    """An access, and the facts that hold at it."""
+    """An access, and the facts that hold there."""
 
     node: Load | Store
     facts: Facts
@@ -337,7 +336,7 @@ def accesses(body: tuple[Statement, ...], facts: Facts) -> list[ViewAccess]:
 
 
 def any_item(box: Box, call: Call) -> Load | Store:
-    """An access of an item of a box."""
+    """An access of an arbitrary item of a box."""
     indices = tuple(first if size is None else UNKNOWN_INDEX for first, size in zip(box.start, box.shape, strict=True))
     return Store(box.view, indices, "") if box in call.writes else Load("", box.view, indices)
 

@@ -1,8 +1,8 @@
 """The instructions of a program, how they are assembled from the steps of a plan, and the words of a native program.
 
 Instructions are plain data.  A value is named by its id, which is unique in a program.  A number is a size or a *register*: a
-loop counter or the outcome of a condition.  The values of a body are in the same memory as those outside it; a body's values are
-freed once its results have become the next state, so that the buffers of a loop's state can be reused.
+loop counter or the outcome of a condition.  A body's values are in the same memory as values outside it; they are freed once its
+results have become the next state, so that the buffers of a loop's state can be reused.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Register: TypeAlias = int
 
 @dataclass(frozen=True, slots=True)
 class RunUnit:
-    """Run one phase that contains no others; the first result may reuse the buffer of the value `overwrite`."""
+    """Run a phase without inner phases; the first result may reuse the buffer of the value `overwrite`."""
 
     phase: Structured | LibraryPhase | Constant | InputPhase | Print | Output
     overwrite: ValueId | None = None
@@ -58,7 +58,7 @@ class RunUnit:
 
 @dataclass(frozen=True, slots=True)
 class RunFusedRows:
-    """Run the phases of a row chain together, row by row."""
+    """Run the phases of a chain together, row by row."""
 
     members: tuple[Structured, ...]
     results: tuple[ValueId, ...]
@@ -74,14 +74,14 @@ class StreamInstruction:
 
 @dataclass(frozen=True, slots=True)
 class Free:
-    """Free values, which are not needed again."""
+    """Free values that no later instruction reads."""
 
     values: tuple[ValueId, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionScope:
-    """A phase that contains others: one kernel for all of it if the back end has one, else `instructions`."""
+    """A phase with inner phases: one kernel runs all of it if the back end has one, else `instructions` do."""
 
     phase: Phase
     instructions: tuple[Instruction, ...]
@@ -91,14 +91,12 @@ class InstructionScope:
 class LoopInstruction:
     """Run `instructions` `trip` times.
 
-    of: the phase whose iterations these are.
-    at: a register that counts up from `first`, or down to 0 if `backwards`.
-    state, initial: in the first iteration `state` has the values of `initial`.
-    yielded: after each iteration `state` takes these values.
-    locals: values made by an iteration, which are then freed.
-    results: after the last iteration they take the values of `state`.
-    stop: a register; the loop ends after the iteration that sets it to another number than 0.
-    index: the size variable that has the iteration's number inside the body."""
+    `of`: the phase whose iterations these are.  `at`: a register that counts up from `first`, or down to 0 if `backwards`.
+    `state`, `initial`: before the first iteration `state` gets the values of `initial`.  `yielded`: after each iteration `state`
+    gets these values.  `locals`: values of an iteration, freed after it.  `results`: get the values of `state` after the last
+    iteration.  `stop`: a register; the loop ends after the iteration that sets it to a nonzero number.  `index`: the size
+    variable that is the iteration's number inside the body.
+    """
 
     of: Loop | Fold | Map
     trip: Size
@@ -117,8 +115,8 @@ class LoopInstruction:
 
 @dataclass(frozen=True, slots=True)
 class BranchArm:
-    """One side of a branch.  `results`: its values of the branch's results; `locals`: freed afterwards; `sizes`: its values of
-    the run-time sizes that the branch defines."""
+    """An arm of a branch.  `results`: the arm's values for the branch's results; `locals`: values freed after it; `sizes`: the
+    arm's values of the run-time sizes that the branch defines."""
 
     instructions: tuple[Instruction, ...]
     results: tuple[ValueId, ...]
@@ -128,7 +126,7 @@ class BranchArm:
 
 @dataclass(frozen=True, slots=True)
 class BranchInstruction:
-    """Run the first arm if `condition` is not 0, else the second.  `defines`: run-time sizes, which each arm determines."""
+    """Run the first arm if `condition` is nonzero, else the second.  `defines`: run-time sizes whose values come from the arm."""
 
     condition: Register | Size
     arms: tuple[BranchArm, BranchArm]
@@ -138,7 +136,7 @@ class BranchInstruction:
 
 @dataclass(frozen=True, slots=True)
 class LoadPredicate:
-    """Load a truth value into a register, as 0 or 1."""
+    """Load a boolean into a register, as 0 or 1."""
 
     register: Register
     value: ValueId
@@ -146,7 +144,7 @@ class LoadPredicate:
 
 @dataclass(frozen=True, slots=True)
 class AliasInstruction:
-    """Give each of `values` the further name at the same position in `names`."""
+    """Bind the names in `names` to the same arrays as `values`, pairwise."""
 
     names: tuple[ValueId, ...]
     values: tuple[ValueId, ...]
@@ -260,7 +258,8 @@ class _Assembler:
                 raise AssertionError("one queue has nothing to wait for")
 
     def together(self, step: RowsStep, frees: Sequence[ValueId]) -> Instruction:
-        """A row chain as one instruction; a stencil group as one kernel if the back end has one, else member by member.
+        """A row chain as one instruction; a stencil group as one kernel if the back end has one, else as one instruction per
+        member.
 
         `frees`: values that are freed afterwards."""
         members = [self.phases[id] for id in step.phases]
@@ -272,7 +271,7 @@ class _Assembler:
         return InstructionScope(group, self.words(member_steps(members, step.results, dying, self.types)))
 
     def loop(self, phase: Loop, step: LoopStep) -> tuple[Instruction, ...]:
-        """Run the body `trip` times or until the condition holds; `keep`: the results are all states."""
+        """A loop: the body runs `trip` times or until the condition holds; with `keep` the results are all states."""
         at, stop = self.register(), None
         cells = phase.body.params[: len(phase.cells)]
         words: list[Instruction] = [LoadCell(v, of, at, (phase.trip,), 1) for v, of in zip(cells, phase.cells, strict=True)]
@@ -298,7 +297,7 @@ class _Assembler:
         return (*initialization, loop)
 
     def branch(self, phase: Branch, step: BranchStep) -> tuple[Instruction, ...]:
-        """Run the arm that the condition selects."""
+        """A branch: the condition selects the arm that runs."""
         register = self.register()
         first = BranchArm(
             self.body(step.then), phase.then.results, _own(phase.then), tuple([size for _, size, _ in phase.defines])
@@ -310,7 +309,7 @@ class _Assembler:
         return LoadPredicate(register, phase.condition), BranchInstruction(register, (first, second), phase.results, defines)
 
     def map(self, phase: Map, step: CellsStep) -> tuple[Instruction, ...]:
-        """Run the body once for each cell."""
+        """A map: the body runs once for each cell."""
         at, results, body_results = self.register(), phase.results, phase.body.results
         words: list[Instruction] = [
             LoadCell(param, arg, at, phase.frame, axes)
@@ -322,7 +321,8 @@ class _Assembler:
         return (*map(AllocInstruction, results), loop)
 
     def fold(self, phase: Fold, step: CellsStep) -> tuple[Instruction, ...]:
-        """A fold starts with the last item and goes backwards; a scan starts with the first item and stores every state."""
+        """A fold, which goes backwards from the last item, or a scan, which goes forwards from the first item and stores every
+        state."""
         at, length, params, outcome = self.register(), self.types[phase.args[0]].shape[0], phase.body.params, phase.body.results
         half = len(params) // 2
         state, items = (params[:half], params[half:]) if phase.scan else (params[half:], params[:half])
@@ -346,7 +346,7 @@ class _Assembler:
 
 
 def _own(graph: SubGraph) -> tuple[ValueId, ...]:
-    """The params and results of a body that are defined in it."""
+    """The parameters and results of a body that are defined in it."""
     defined = {*graph.params, *(value for phase in graph.phases for value in traverse.results(phase))}
     return tuple([value for value in dict.fromkeys((*graph.results, *graph.params)) if value in defined])
 
@@ -367,7 +367,7 @@ def _put(
 #         Free values=(4, 5)
 
 def show(words: Sequence[Instruction]) -> str:
-    """One instruction per line; those inside others are indented."""
+    """The instructions as text, one per line; inner ones are indented."""
     return "\n".join(line for word in words for line in _lines(word, "")) + "\n"
 
 
@@ -398,12 +398,12 @@ def _short(value: Any) -> str:
 
 # ---------------------------------------------------------------------------------------------------- program
 #
-# A native program: a sequence of 64-bit words (`run.c`, Note [Words]), some of which change while it is used.
+# A native program: a sequence of 64-bit words (`run.c`, Note [Words]), some of which change while it runs.
 
 NOT_APPLICABLE: Final = object()
-"""A native program returns this if its arguments have other types or layouts than those that it was made for."""
+"""The result of a native program for arguments with types or layouts that it does not support."""
 MAX_LAYOUTS: Final = 16
-"""A program accepts at most this many layouts of an argument."""
+"""The most layouts of an argument that a program accepts."""
 HEADER_WORDS: Final = 14
 INPUT_WORDS: Final = 2 + MAX_LAYOUTS
 """Words of `struct program` before its inputs, and words of each input."""
@@ -434,7 +434,7 @@ class Opcode(IntEnum):
 class BytecodeProgram:
     """A native program.
 
-    `function(*inputs)` returns the outputs and then the printed values, as a tuple if there are several, or `NOT_APPLICABLE`."""
+    `function(*inputs)` returns the outputs followed by the printed values (a tuple if there are several), or `NOT_APPLICABLE`."""
 
     function: Callable[..., Any]
     words: np.ndarray[Any, np.dtype[np.int64]]
@@ -445,7 +445,7 @@ class BytecodeProgram:
         self.keep: list[object] = []
 
     def begin(self, words: Sequence[int], inputs: Sequence[NativeInput], keep: Sequence[object]) -> None:
-        """Set the words; `keep`: the objects whose addresses they contain."""
+        """Set the words; `keep`: objects that must stay alive, since the words contain their addresses."""
         self.words, self.inputs = np.array(words, np.int64), inputs
         self.function = self.native.function(self.words, [self, *keep])
 
@@ -454,12 +454,12 @@ class BytecodeProgram:
         return bool(self.words[_RETIRED])
 
     def retire(self) -> None:
-        """Stop using this program, which has met more layouts than it can hold: a new one is made."""
+        """Retire a program that has met more layouts than it can hold; a new one is made."""
         self.words[_RETIRED] = 1
 
     def admit(self, arrays: Sequence[Any]) -> bool:
-        """Accept arguments with the layouts of these from now on; False if there is no space for more layouts, or a dtype or
-        shape differs."""
+        """Accept arguments with these layouts from now on.  False if there is no space for more layouts, or a dtype or shape
+        differs."""
         admitted = False
         for number, (given, (dtype, shape)) in enumerate(zip(arrays, self.inputs, strict=True)):
             array = given[0] if type(given) is MovedArray else given

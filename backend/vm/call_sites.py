@@ -1,6 +1,6 @@
-"""Call sites: what native code calls when it has no specialization of a phase for the operands at hand.
+"""Call sites (inline caches): native code calls one when it has no specialization of a phase for its operands.
 
-A call site runs the phase in Python and then, if possible, adds a specialization with which native code runs it the next time.
+The call site runs the phase in Python and then, if possible, adds a specialization that native code uses the next time.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from .specialization import (
 
 MAX_SPECIALIZATIONS: Final = 96
 MAX_FAMILIES: Final = 6
-"""After so many specializations no size family is tried any more."""
+"""The number of specializations of a call site above which it tries no more size families."""
 _NEVER: Final = 1 << 62
 _NEXT, _SITE, _BINDINGS = 0, 3, 4
 """Word offsets: in a `struct binding` of the next one; in a `struct run` of its call site, and of its first specialization."""
 
 
 class CallSite:
-    """The call site of one instruction, at the word `place`.
+    """The call site of one instruction, whose words begin at `place`.
 
-    It is called with the `operands`, then the run-time `sizes`, then whether the operand `overwrite` may be written over."""
+    Its arguments are the `operands`, then the run-time `sizes`, then whether the operand `overwrite` may be overwritten."""
 
     def __init__(
         self, program: BytecodeProgram, offset: int, phase: Phase, operands: Sequence[ValueId], results: Sequence[ValueId],
@@ -62,19 +62,19 @@ class CallSite:
         """By layouts, sizes and variant: the code that a specialization waits for; None if there is one, or can be none."""
 
     def run(self, memory: dict[ValueId, Any], target: Any) -> Sequence[Any] | None:
-        """The results; None if the instructions inside are to run instead."""
+        """Runs the phase; returns its results, or None if the inner instructions must run instead."""
         raise NotImplementedError
 
     def bind(self, binding: Specialization) -> None:
-        """Fill in the specialization.  Raises NotSpecializable."""
+        """Fills in the specialization.  Raises NotSpecializable."""
         raise NotImplementedError
 
     def defined(self) -> list[int]:
-        """The run-time sizes that the phase has determined."""
+        """The values of the run-time sizes that the phase has defined."""
         return []
 
     def variant(self, arrays: Sequence[Any]) -> int:
-        """What a specialization depends on besides layouts and sizes."""
+        """The key of a specialization besides layouts and sizes."""
         return 0
 
     def __call__(self, *given: Any) -> tuple[Any, ...] | None:
@@ -103,7 +103,7 @@ class CallSite:
         return (*[item for array in rows for item in (array, layouts.of(array))], *self.defined())
 
     def offer(self, arrays: Sequence[Any], numbers: Sequence[int]) -> None:
-        """Add a specialization for operands with these layouts and sizes, if its code is compiled."""
+        """Adds a specialization for operands with these layouts and sizes, if its code is compiled."""
         if self.bindings >= MAX_SPECIALIZATIONS:
             return
         program = self.program
@@ -139,9 +139,11 @@ class CallSite:
         return self.overwrite >= 0 and binding.made[self.results[0]][:2] == (key[self.overwrite], -1)
 
     def tuned(self, values: dict[ValueId, Any], numbers: Sequence[int]) -> SizeFamily | None:
-        """A size family for a range about the value of the only run-time size.
+        """The size family for a range around the current value of the only run-time size; None if there is none.
 
-        A condition may exclude sizes of the range, at which a read leaves its operand or lengths differ: no run has these."""
+        A condition may exclude sizes of the range, at which a read would leave its operand or lengths would differ; no run has
+        these.
+        """
         machine, layouts, (variable,), (size,) = self.program.machine, self.program.layouts, self.sizes, numbers
 
         def example(number: int) -> Sample | None:
@@ -198,7 +200,7 @@ class UnitSite(CallSite):
             raise NotSpecializable
 
     def variant(self, arrays: Sequence[Any]) -> int:
-        """Does a matrix meet its own transpose?"""
+        """Is a matrix multiplied by its own transpose?"""
         is_product = isinstance(self.phase, LibraryPhase) and self.phase.op == "contract" and len(arrays) == 2
         return int(is_product and start_of(arrays[0]) == start_of(arrays[1]))
 
@@ -220,7 +222,8 @@ class AllocSite(CallSite):
 
 
 class RegionSite(CallSite):
-    """The call site of a phase that contains others: runs it as one region if the cost model says so, else its instructions."""
+    """The call site of a phase with inner phases: runs it as one region if the cost model prefers that, else as its
+    instructions."""
 
     def __init__(self, backend: CpuBackend, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -243,7 +246,7 @@ class RegionSite(CallSite):
             results: Sequence[Any] | None
             results = region.run(memory, machine, machine.phases, type(self.backend), self.program.threads)
             return results
-        if is_chosen is not None and not self.sizes:  # as in every run: this call site is not called any more
+        if is_chosen is not None and not self.sizes:  # the choice holds for every run, so the call site is no longer called
             self.program.words[self.place + _SITE] = 0
         return None
 
@@ -260,7 +263,7 @@ def _copied(array: Any, *operands: Any) -> Any:
 def with_failures_located(
     phase: Phase | None, machine: RunState, sizes: Sequence[SizeVariable], function: Callable[[], int]
 ) -> Callable[..., int]:
-    """`function` as a function of the run-time `sizes`, which it records; a failed check gets the span of the phase."""
+    """`function` with the run-time `sizes` as its arguments, which it records; a failed check gets the span of the phase."""
 
     def run(*numbers: int) -> int:
         machine.sizes.update(zip(sizes, numbers, strict=True))

@@ -51,7 +51,7 @@ _NUMBERS: Final = {Kind.F64: float, Kind.I64: int}
 
 
 class NotEncodable(Exception):
-    """The program cannot be run natively: Python runs it."""
+    """Raised where the program cannot be encoded; Python then runs it."""
 
 
 def encode(
@@ -60,7 +60,7 @@ def encode(
 ) -> BytecodeProgram:  # fmt: skip
     """The native program.  Raises NotEncodable.
 
-    `exhausted`: makes the error that memory ran out at a phase; `reset`: called at the start of a run, if given."""
+    `exhausted`: makes the error of running out of memory at a phase; `reset`: called at the start of a run, if given."""
     program = BytecodeProgram(native, machine, backend.threads)
     encoder = _Encoder(program, machine, backend, inputs)
     if reset is not None:
@@ -84,7 +84,7 @@ class _Encoder:
         self.first = HEADER_WORDS + INPUT_WORDS * len(inputs)
         self.code: list[int] = []
         self.values: dict[ValueId | str, int] = {name: slot for slot, name in enumerate(inputs)}
-        self.count, self.numbers = len(inputs), 1  # number 0 is nobody's
+        self.count, self.numbers = len(inputs), 1  # number slot 0 is unused
         self.registers: dict[Register | SizeVariable, int] = {}
         self.constants: list[tuple[int, NumArray]] = []
         self.outputs: list[int] = []
@@ -129,7 +129,7 @@ class _Encoder:
         return slot
 
     def number(self, name: Register | SizeVariable | None = None) -> int:
-        """The number slot of a register or a size; a new slot if `name` is None."""
+        """The number slot of a register or a size; a new slot for `None`."""
         if name is None or name not in self.registers:
             self.numbers += 1
             if name is None:
@@ -138,7 +138,7 @@ class _Encoder:
         return self.registers[name]
 
     def size(self, size: Register | Size) -> int:
-        """The number slot that will hold a size."""
+        """The number slot that will contain a size at run time."""
         if not isinstance(size, Size):
             return self.number(size)
         at = self.number()
@@ -151,9 +151,9 @@ class _Encoder:
     def evaluate(
         self, number: int, function: Callable[[], int], sizes: Iterable[SizeVariable], phase: Phase | None = None
     ) -> None:  # fmt: skip
-        """Set a number slot by a call of `function`, which reads `sizes`; run-time sizes among them are passed to it.
+        """Set a number slot by a call of `function`, whose arguments are the run-time sizes among `sizes`.
 
-        `phase`: the one that fails, if not that around."""
+        `phase`: the phase to blame for a failure, if it is not the surrounding one."""
         known = [size for size in sizes if size in self.registers]
         asked = self.id(with_failures_located(phase or self.inside, self.machine, known, function))
         self.emit(Opcode.EVALUATE, number, asked, len(known), *map(self.number, known))
@@ -192,7 +192,7 @@ class _Encoder:
             case StoreCell():
                 at = self.size(word.at)
                 self.emit(Opcode.PUT, self.value(word.value), self.value(word.cell), at, word.ahead)
-            case RequireNonZero() if word.size.constant:  # never
+            case RequireNonZero() if word.size.constant:  # never fails
                 pass
             case RequireNonZero():
                 self.evaluate(0, lambda: _require_nonzero(word, self.machine.number(word.size)), word.size.variables())
@@ -210,7 +210,7 @@ class _Encoder:
                 if self.inside is not None or self.machine.kind(phase.arg) is Kind.CHAR:
                     raise NotEncodable
                 shown = self.value(phase.arg)
-                if not self.is_ending:  # what comes may write over it
+                if not self.is_ending:  # the following arm may overwrite it
                     shown = self.new()
                     self.emit(Opcode.SHARE, shown, self.value(phase.arg))
                 (self.outputs if isinstance(phase, Output) else self.printed).append(shown)
@@ -242,7 +242,7 @@ class _Encoder:
         self.constants.append((slot, array))
         if self.inside is None:
             self.values[value] = slot
-        else:  # each iteration drops its own
+        else:  # each iteration frees its own values
             self.emit(Opcode.SHARE, self.value(value), slot)
 
     def computed(self, word: RunUnit | RunFusedRows, phase: Phase, results: Sequence[ValueId], overwrite: ValueId | None) -> None:
@@ -320,7 +320,7 @@ class _Encoder:
             self.evaluate(number, lambda: max(0, self.machine.number(size)) + more, size.variables())
 
     def rotate_state(self, values: Sequence[ValueId], local: Sequence[ValueId], names: Sequence[ValueId]) -> None:
-        """Give the values to `names`, after `local` has been freed."""
+        """Bind `names` to the values, after `local` has been freed."""
         copies = [self.new() for _ in values]
         for slot, value in zip(copies, values, strict=True):
             self.emit(Opcode.SHARE, slot, self.value(value))
@@ -346,7 +346,7 @@ class _Encoder:
         self.rotate_state(arm.results, arm.locals, word.results)
 
     def define(self, which: SizeVariable, size: Size, phase: Phase | None = None) -> None:
-        """Set the number slot of a run-time size, which is checked."""
+        """Set the number slot of a run-time size, and check the size."""
 
         def defined() -> int:
             value = self.machine.number(size)
@@ -375,7 +375,8 @@ class _Encoder:
         places = [offset for offset, _ in self.spans]
 
         def blame(offset: int, numbers: int, error: object) -> None:
-            """Complete an exception raised at a word: name the phase where memory ran out, or the iteration of a failed check."""
+            """Completes the exception raised at a word: names the phase where memory ran out, or the iteration of a failed
+            check."""
             if isinstance(error, MemoryError) or error is MemoryError:
                 which = bisect(places, offset) - 1
                 raise exhausted(self.spans[which][1] if which >= 0 else None)
@@ -395,7 +396,7 @@ class _Encoder:
 
     @property
     def finds(self) -> bool:
-        """Are there run-time sizes, which each run determines anew?"""
+        """Does the program define run-time sizes, which differ between runs?"""
         return any(traverse.defines(phase) for phase in self.machine.phases.values())
 
 

@@ -41,8 +41,8 @@ def execute_plan(
     observe: Observer | None = None, pace: QueueClock = QueueClock.PREDICTED, stores: TileRunner | None = None,
     others: Transport = LOCAL, keep: frozenset[str] = frozenset(),
 ) -> RunResults:  # fmt: skip
-    """Run the queues of a plan of `bound` whose devices have a back end in `backends`, on host arrays or resident values; the
-    outputs in `keep` are resident values.
+    """Run the queues of a plan of `bound` whose devices have a back end in `backends`, on host arrays or resident values; outputs
+    in `keep` become resident values.
 
     Raises RunFailed for a failed run-time check or if memory runs out."""
     from ..graph.partial_graphs import hoist_arms
@@ -54,7 +54,7 @@ def execute_plan(
     lying = stored_on(plan, around)
     for phase in graph.phases if lying else ():
         name, value = stored_value(phase) or ("", None)
-        if value is not None and name in lying:  # there before anything runs, for all who read or write it
+        if value is not None and name in lying:  # resident before the run, for all readers and writers
             memories[DeviceId(lying[name])][value] = inputs[name]
     machine = RunState(
         graph.types, dict(bound.sizes), graph.guards, backends, inputs, memories, phases, observe=observe, around=around,
@@ -87,7 +87,7 @@ def _run(machine: RunState, plan: ExecutionPlan, pace: QueueClock, others: Trans
 
 
 def _is_parallel(plan: ExecutionPlan) -> bool:
-    """Do several devices have work, but not more than there may be threads?"""
+    """Do several devices have work, and are they no more than the threads that may exist?"""
     from ..distributed.queues import MOST_THREADS
 
     busy = [queue.kind for queue in plan.main.queues if queue.steps]
@@ -95,13 +95,13 @@ def _is_parallel(plan: ExecutionPlan) -> bool:
 
 
 def needs_other_queues(step: Step) -> bool:
-    """Does a step use parts of values or interact with another queue?"""
+    """Does a step use parts of values, or synchronise with another queue?"""
     parts = isinstance(step, RunStep) and step.box is not None
     return parts or isinstance(step, CombineStep | TransferStep | FenceStep | WaitStep)
 
 
 def require_memory(plan: ExecutionPlan, machine: RunState) -> None:
-    """Refuse a plan that needs more memory than the address space or the declared capacity of a device.  Raises Refused E702."""
+    """Raises Refused E702 for a plan that needs more memory than the address space or the declared capacity of a device."""
     limits = {device.id: device.memory for device in plan.devices}
     for device, peak in plan.main.peak:
         limit = limits.get(device)
@@ -130,25 +130,25 @@ def current_span(machine: RunState) -> Span:
 
 # ---------------------------------------------------------------------------------------------------- prepared plans
 #
-# A plan prepared to run many times: its instructions and kernels are kept, and become a native program where possible.
+# A plan prepared to run many times: its instructions and kernels are cached, and become a native program where possible.
 #
-# This is for functions called from Python, where assembling the instructions would cost more than running them.  A prepared plan
-# has one queue and may be used by one thread at a time (`PreparedPlanPool` keeps one for each).
+# Functions called from Python run prepared plans, since assembling instructions would take longer than running them.  A prepared
+# plan has one queue and serves one thread at a time (`PreparedPlanPool` has one for each thread).
 
 T = TypeVar("T")
 RUNTIME_NANOSECONDS: Final = 50e6
-"""The time to load the native runtime, with LLVM."""
+"""Nanoseconds of loading the native runtime with LLVM."""
 _new: Final[Callable[..., Any]] = tuple.__new__
 """Makes a named tuple in half the time of its class's constructor."""
 _DEFAULTS: Final = tuple(RunResults._field_defaults.values())
-"""Of the last fields of results."""
+"""The defaults of the last fields of RunResults."""
 _NUMBERS: Final = frozenset({float, int})
 
 
 class NativeSignature:
     """The names of the inputs and outputs of a plan's native programs.
 
-    `latest`: the native function that was used last; several threads may call it."""
+    `latest`: the most recently used native function, which several threads may call."""
 
     __slots__ = ("latest", "names", "outputs")
 
@@ -157,9 +157,10 @@ class NativeSignature:
         self.latest: Callable[..., Any] = never_applicable
 
     def run(self, prepared: PreparedPlan, given: Sequence[object], arrays: Sequence[Any]) -> Any:
-        """The output (a tuple if there are several) computed by native code; `NOT_APPLICABLE` if Python has to run the plan.
+        """Runs native code; returns the output (a tuple if there are several), or `NOT_APPLICABLE` if Python has to run the plan.
 
-        `given` may have Python numbers where `arrays` has arrays."""
+        `given` may have Python numbers where `arrays` has arrays.
+        """
         program = prepared.program()
         if program is None:
             return NOT_APPLICABLE
@@ -173,7 +174,8 @@ class NativeSignature:
 
 
     def run_named(self, values: Mapping[str, object]) -> Mapping[str, Any] | None:
-        """The outputs computed by the native function that was used last; None if it does not accept these arguments."""
+        """Runs the most recently used native function; returns the outputs by name, or None if it does not accept these
+        arguments."""
         results = self.latest(*[values[name] for name in self.names])
         if results is NOT_APPLICABLE:
             return None
@@ -189,7 +191,7 @@ def native_program(
     words: Sequence[Instruction], machine: RunState, backend: CpuBackend, inputs: Sequence[str],
     exhausted: Callable[[Phase | None], RunFailed], reset: Callable[[], int] | None,
 ) -> BytecodeProgram | None:  # fmt: skip
-    """The instructions as a native program; None if the native runtime is unavailable or cannot run them."""
+    """The native program of the instructions; None if the native runtime is unavailable or cannot run them."""
     library = None if tiering.mode() is tiering.Mode.OFF else native()
     if library is None:
         return None
@@ -198,7 +200,7 @@ def native_program(
     except ImportError:
         if sys.meta_path is not None:
             raise
-        return None  # Python is ending, and loads no more modules
+        return None  # the interpreter is shutting down and loads no more modules
     try:
         return encode(library, words, machine, backend, inputs, exhausted, reset)
     except NotEncodable:
@@ -206,7 +208,7 @@ def native_program(
 
 
 class PreparedPlan:
-    """A plan with one queue, prepared for inputs of the shapes that it was made for."""
+    """A plan with one queue, prepared for inputs of fixed shapes."""
 
     def __init__(self, plan: ExecutionPlan, bound: BoundGraph, links: NativeSignature | None = None) -> None:
         graph = bound.graph
@@ -241,7 +243,7 @@ class PreparedPlan:
         return self._program
 
     def _reset(self) -> int:
-        """Forget the run-time sizes of the previous run."""
+        """Forgets the run-time sizes of the previous run."""
         self._machine.sizes.clear()
         self._machine.sizes.update(self._sizes)
         return 0
@@ -251,7 +253,7 @@ class PreparedPlan:
         return RunFailed([Diagnostic(Code.E702, f"memory ran out; {memory_need_text(self._plan)}", span)])
 
     def run(self, inputs: Mapping[str, Any]) -> RunResults:
-        """Run on host arrays by name, of the kinds and shapes that were planned.  Raises RunFailed."""
+        """Runs on host arrays by name, of the planned kinds and shapes.  Raises RunFailed."""
         arrays = [inputs[name] for name in self.links.names]
         results = self.links.latest(*arrays)
         if results is NOT_APPLICABLE:
@@ -269,7 +271,7 @@ class PreparedPlan:
         return RunResults(tuple(shown[self._named :]), dict(zip(links.outputs, shown[: self._named], strict=False)))
 
     def run_steps(self, inputs: Mapping[str, Any]) -> RunResults:
-        """Run by the interpreter in Python."""
+        """Runs by the interpreter in Python."""
         machine = self._machine
         machine.inputs = inputs
         if self._defines:
@@ -290,13 +292,13 @@ class PreparedPlan:
 
 
 def signature_of(plan: ExecutionPlan) -> NativeSignature | None:
-    """The signature of a plan that has been executed lately as a prepared plan."""
+    """The native signature of a plan that has recently been executed as a prepared plan."""
     pool = _prepared_pools.get(id(plan))
     return None if pool is None or pool.plan is not plan else pool.links
 
 
 def has_long_loops(bound: BoundGraph) -> bool:
-    """Would the loops of a program take longer on NumPy than it takes to load the native runtime?"""
+    """Would the program's loops take longer on NumPy than loading the native runtime takes?"""
     graph = bound.graph
     loops = [phase for phase in graph.phases if isinstance(phase, Loop | Fold | Map)]
     return sum([numpy_nanoseconds(phase, graph.types) for phase in loops]) > RUNTIME_NANOSECONDS

@@ -48,7 +48,7 @@ def bind_sizes(core: Core, shapes: Mapping[str, Sequence[int]], params: Mapping[
 
 
 def sizes_from(core: Core, shapes: Mapping[str, Sequence[int]], known: Mapping[SizeVariable, int]) -> dict[SizeVariable, int]:
-    """Sizes that follow from the shapes of some inputs; whether the shapes agree is left to `bind_sizes`."""
+    """The sizes that follow from the shapes of some inputs; `bind_sizes` checks whether the shapes agree."""
     sizes = dict(known)
     _bind_inputs(replace(core, inputs=tuple(entry for entry in core.inputs if entry.name in shapes)), shapes, sizes, [])
     return sizes
@@ -108,9 +108,9 @@ def _bind_inputs(
 def _try_bind(
     axis: _BoundAxis, sizes: dict[SizeVariable, int], origins: dict[SizeVariable, _BoundAxis], problems: list[Diagnostic]
 ) -> bool:
-    """Check the axis if its size is known; if one variable is unknown and the size is linear in it, or grows with it, solve it.
+    """Checks the axis if its size is known; solves it for its only unknown variable if the size is linear in it or grows with it.
 
-    False if the axis cannot be used yet."""
+    Returns False if the axis cannot be used yet."""
     missing = [v for v in axis.size.variables() if v not in sizes]
     if not missing:
         expected = axis.size.evaluate(sizes)
@@ -140,7 +140,7 @@ def _try_bind(
 
 
 def _grows(size: Size, unknown: SizeVariable) -> bool:
-    """Is it a polynomial in which every term with this variable has a positive coefficient, as `a×a`?"""
+    """Is the size a polynomial in which every term with this variable has a positive coefficient, such as `a×a`?"""
     terms = [(monomial, coefficient) for monomial, coefficient in size.terms if any(atom == unknown for atom, _ in monomial)]
     plain = all(isinstance(atom, SizeVariable) for monomial, _ in size.terms for atom, _ in monomial)
     return plain and all(coefficient > 0 for _, coefficient in terms)

@@ -50,12 +50,12 @@ from .run_state import (
 
 # ---------------------------------------------------------------------------------------------------- lazily compiled kernels
 #
-# Instructions that run phases which contain no others, and row chains.
+# Instructions that run phases without inner phases, and chains along rows.
 #
-# A kernel is made when its instruction first runs, and made again when a run-time size that it depends on has changed.
+# A kernel is compiled when its instruction first runs, and again when a run-time size that it depends on has changed.
 
 def compile_run(machine: RunState, word: RunUnit, backend: Backend) -> Action:
-    """The action of a phase that contains no others."""
+    """The action of a phase without inner phases."""
     phase = word.phase
     match phase:
         case Structured() | LibraryPhase() | Constant():
@@ -97,7 +97,7 @@ def compile_run(machine: RunState, word: RunUnit, backend: Backend) -> Action:
 
 
 class LazyKernel:
-    """A kernel that is made at first need, and again when a run-time size that it depends on has changed."""
+    """A kernel that is compiled at first use, and again when a run-time size that it depends on has changed."""
 
     def __init__(
         self, machine: RunState, phases: Sequence[Structured | LibraryPhase | Constant], backend: Backend,
@@ -121,7 +121,8 @@ class LazyKernel:
         return kernel
 
     def run(self, memory: Memory, target: Any) -> Sequence[Any]:
-        """The results; the sizes that the phases define are recorded.  `target`: an array that the first result may reuse."""
+        """Runs the kernel; returns the results and records the sizes that the phases define.  `target`: an array that the first
+        result may overwrite."""
         self.machine.current = first = self.phases[0]
         results = self.kernel()(memory, target)
         if isinstance(first, LibraryPhase) and first.defines:
@@ -168,7 +169,7 @@ def compile_kernel_call(machine: RunState, word: RunUnit | RunFusedRows, backend
 
 
 def runtime_sizes(machine: RunState, phase: Structured | LibraryPhase | Constant) -> tuple[SizeVariable, ...]:
-    """The run-time sizes that a kernel of the phase depends on, without those that the phase defines."""
+    """The run-time sizes that a kernel of the phase depends on, without those that the phase itself defines."""
     types = machine.types
     variables: dict[SizeVariable, None] = {}
     for size in traverse.sizes(phase):
@@ -184,7 +185,7 @@ def runtime_sizes(machine: RunState, phase: Structured | LibraryPhase | Constant
 
 
 def _define(machine: RunState, phase: LibraryPhase, backend: Backend, results: Sequence[Any], memory: Memory) -> None:
-    """Record the sizes that a library phase defines: those of its result, or the value of its operand."""
+    """Records the sizes that a library phase defines: those of its result's shape, or the value of its operand."""
     variable = phase.defines[0]
     match phase.op:
         case "runtime_size":
@@ -225,7 +226,7 @@ class _Interpreter:
         match word:
             case RunUnit():
                 return self.observed(compile_run(self.machine, word, self.backend), word.phase)
-            case RunFusedRows():  # its time is that of its last member
+            case RunFusedRows():  # the chain's time is reported for its last member
                 return self.observed(compile_kernel_call(self.machine, word, self.backend), word.members[-1])
             case StreamInstruction():
                 assert self.machine.stores is not None, "streams are run with their stores"
@@ -257,7 +258,7 @@ class _Interpreter:
     def inside(self, word: InstructionScope) -> Action:
         machine, phase = self.machine, word.phase
         is_observed = self.is_observed
-        self.is_observed = is_observed and not is_stencil_group(phase)  # its time is that of its last member
+        self.is_observed = is_observed and not is_stencil_group(phase)  # the group's time is reported for its last member
         words, self.is_observed = self.all(word.instructions), is_observed
         compiled = self.backend.region(phase, machine, machine.phases) if isinstance(phase, Loop | Map | Fold) else None
 
@@ -337,7 +338,7 @@ class _Interpreter:
         return lambda: self.registers[of]
 
     def point(self, at: Register | Size, ahead: int, frame: Sequence[Size], axes: int) -> Callable[[], tuple[int, ...]]:
-        """The first `axes` coordinates of the point of `frame` that `at + ahead` numbers in row-major order."""
+        """The first `axes` coordinates of the point of `frame` with the row-major number `at + ahead`."""
         number = self.number(at)
         if not axes:
             return tuple
@@ -387,8 +388,7 @@ def _free(values: Sequence[ValueId]) -> Action:
 
 
 def _rotate_state(memory: Memory, values: Sequence[ValueId], local: Sequence[ValueId], names: Sequence[ValueId]) -> None:
-    """Give the values to `names`, after `local` has been freed: nothing else then refers to the old buffers, which can be
-    reused."""
+    """Bind `names` to the values, after `local` has been freed: nothing then refers to the old buffers, so they can be reused."""
     yielded = [memory[value] for value in values]
     for value in local:
         memory.pop(value, None)
@@ -397,10 +397,10 @@ def _rotate_state(memory: Memory, values: Sequence[ValueId], local: Sequence[Val
 
 
 class _InstructionIndex:
-    """The index of a loop, a size that is known inside an iteration only.
+    """The index of a loop, a size that is defined only during an iteration.
 
-    If guards mention it, the run-time sizes that the previous iteration found are forgotten first, so that no guard is checked
-    with those."""
+    If guards mention it, the run-time sizes of the previous iteration are removed first, so that no guard is checked with
+    them."""
 
     def __init__(self, machine: RunState, word: LoopInstruction) -> None:
         self.machine, self.index = machine, word.index

@@ -1,5 +1,5 @@
-"""The interface of back ends (`Backend`: it makes kernels for phases and moves values into and out of device memory), and the
-state of one run on them, with its results and the pool of large buffers.
+"""The interface of back ends (`Backend` compiles kernels for phases and moves values into and out of device memory), the state of
+one run and its results, and the pool of large buffers.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ class CheckFailed(Exception):
         super().__init__(f"{code}: {message}")
 
     def at(self, span: Span) -> RunFailed:
-        """The error to raise; `span`: the phase's, used if the failing node's span is not known."""
+        """The error to raise; `span`: that of the phase, used if the failing node has none."""
         return RunFailed([Diagnostic(self.code, self.message, self.span or span, labels=self.labels)])
 
 
 def iteration_label(phase: Loop | Fold | Map, number: int) -> Label | None:
-    """The label of a diagnostic that names iteration `number` of a loop; None for a map over several axes."""
+    """The diagnostic label that names iteration `number` of a loop; None for a map over several axes."""
     if isinstance(phase, Map) and len(phase.frame) > 1:
         return None
     what = "in iteration" if isinstance(phase, Loop) else "in cell" if isinstance(phase, Map) else "at item"
@@ -71,7 +71,7 @@ def iteration_label(phase: Loop | Fold | Map, number: int) -> Label | None:
 
 
 def add_iteration(error: BaseException, label: Label | None) -> None:
-    """Add `label` to the error of a failed check that depends on values; leave other errors unchanged."""
+    """Adds `label` to the error of a check that depends on values; leaves other errors unchanged."""
     if label is None:
         return
     if isinstance(error, CheckFailed):
@@ -88,7 +88,7 @@ def index_out_of_range(
 ) -> CheckFailed:  # fmt: skip
     """E310 for an index outside its axis of `size` items, or for a bit count out of range if `shift` is the kind of a shift.
 
-    `indexing`: how the program writes the index; `fixed`: the indices of the other axes, where they are single numbers."""
+    `indexing`: how the program writes the index; `fixed`: the indices of the other axes, if they are single numbers."""
     if shift:
         return CheckFailed(Code.E310, f"a shift of {shift} is by 0 to {size - 1} bits, but this is {rho_number(index)}")
     indexing = indexing or Indexing(0, 1, 0)
@@ -115,9 +115,9 @@ def rho_number(value: complex | float | int | bool) -> str:
 # ---------------------------------------------------------------------------------------------------- interface
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
-"""`kernel(memory, target)`: the results in order; the first may be written into the array `target`, which may be None."""
+"""`kernel(memory, target)` returns the results in order; it may write the first into the array `target`, which may be None."""
 RegionKernel: TypeAlias = Callable[[Mapping[ValueId, Any]], Sequence[Any] | None]
-"""`kernel(memory)`: the results in order; None if the interpreter is to run the phases inside instead."""
+"""`kernel(memory)` returns the results in order, or None if the interpreter has to run the inner phases."""
 Index: TypeAlias = tuple[int | slice, ...]
 """A part of an array: a cell by its indices on the leading axes, or a box by slices."""
 
@@ -139,7 +139,7 @@ class Types:
         return tuple(map(self.number, self.types[value].shape))
 
     def cap_shape(self, value: ValueId) -> tuple[int, ...]:
-        """The shape, with each unknown size at its cap."""
+        """The shape, with the cap of each unknown size."""
         return tuple(upper_bound(size).evaluate({}) for size in self.types[value].shape)
 
     def number(self, size: Size) -> int:
@@ -165,25 +165,25 @@ class Types:
 
 
 class Backend(Protocol):
-    """One per device of a plan.  A kernel is for the sizes that `types` has when the kernel is made."""
+    """The back end of one device of a plan.  Its kernels are for the sizes in `types` at the time when they are compiled."""
 
     def structured(self, phase: Structured, types: Types) -> Kernel: ...
     def library(self, phase: LibraryPhase, types: Types) -> Kernel: ...
     def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], types: Types) -> Kernel:
-        """The kernel of a row chain (`graph.fusion_groups`) that computes the `wanted` values."""
+        """The kernel of a chain along rows (`graph.fusion_groups`) that computes the `wanted` values."""
         ...
 
     def region(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> RegionKernel | None:
-        """One kernel for a phase that contains others (all phases: `program`); None if the interpreter is to run those inside."""
+        """One kernel for a phase with inner phases; None if the interpreter has to run those.  `program`: all phases."""
         ...
 
     def constant(self, phase: Constant, types: Types) -> Any: ...
     def bring(self, value: Any, kind: Kind) -> Any:
-        """Copy a host array into the device's memory, or share it: the host's array is never written."""
+        """Copies a host array into the device's memory, or shares it, since nothing writes to the host's array."""
         ...
 
     def fetch(self, value: Any, kind: Kind) -> Any:
-        """A value as a host array, for printing and saving, which shares memory with nothing that is written later."""
+        """A value as a host array for printing and saving, which shares memory with nothing that is written later."""
         ...
 
     def item(self, value: Any) -> Any:
@@ -199,7 +199,7 @@ class Backend(Protocol):
         ...
 
     def store(self, target: Any, index: Index, part: Any) -> None:
-        """Write `part` into a cell or a box of `target`, which `empty` made."""
+        """Writes `part` into a cell or a box of `target`, an array of `empty`."""
         ...
 
     def quiet(self) -> Any:
@@ -215,7 +215,7 @@ class Backend(Protocol):
 # memory returns to the pool.  Only arrays of at least `MIN_POOLED` bytes are pooled.
 #
 # Note [Ready buffers].  The pool also keeps the last few buffers of each shape alive.  One that nothing else refers to is reused
-# as it is, in a third of a microsecond.  A buffer is removed from its list while it is examined, so that two threads never take
+# directly, in a third of a microsecond.  A buffer is removed from its list while it is examined, so that two threads never take
 # the same one.
 #
 # Note [Pool and peak memory].  Free memory in the pool must not raise a run's peak.  A request that no free buffer satisfies
@@ -232,15 +232,15 @@ _UNSHARED_REFERENCES: Final = 2
 _MAX_READY_PER_SHAPE: Final = 4
 _MAX_READY_SIZE: Final = 1 << 23
 _MAX_READY_BYTES: Final = 1 << 26
-"""Limits of ready buffers: how many of one shape, the bytes of one, and the bytes of all."""
+"""Limits of ready buffers: their number per shape, the bytes of one, and the bytes of all."""
 
 
 class _RawBytes(np.ndarray[Any, Any]):
-    """The bytes of a block.  The subclass keeps NumPy from collapsing the `base` of a view past the `PooledBuffer`."""
+    """The bytes of a block.  Being a subclass keeps NumPy from collapsing the `base` of a view past the `PooledBuffer`."""
 
 
 class _MemoryBlock:
-    """Memory, and the offset at which arrays begin in it."""
+    """A memory block, and the offset at which its arrays begin."""
 
     __slots__ = ("memory", "offset", "size")
 
@@ -250,7 +250,7 @@ class _MemoryBlock:
 
 
 class PooledBuffer(np.ndarray[Any, Any]):
-    """An array that owns a block and returns it to the pool when it is deleted, unless the block was taken from it."""
+    """An ndarray that owns a memory block and returns it to the pool when it is deleted, unless the block was taken from it."""
 
     __slots__ = ("buffer",)
     buffer: _MemoryBlock | None
@@ -276,7 +276,7 @@ def pooled_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         while row:
             try:
                 lease = row.pop()
-            except IndexError:  # another thread took the last one
+            except IndexError:  # another thread took the last buffer
                 break
             if getrefcount(lease) == _UNSHARED_REFERENCES:
                 array = lease.view(ndarray)
@@ -308,7 +308,7 @@ def _new_pooled(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
 
 
 def reshaped(array: Any, shape: tuple[int, ...]) -> ndarray[Any, Any]:
-    """An array that nobody else has, with another shape; unlike a view of it, one that has its buffer may be given away."""
+    """An unshared array with another shape.  Unlike a view of it, the result owns the buffer, so its memory may be reused."""
     if type(array.base) is PooledBuffer and array.nbytes == array.base.nbytes and array.flags.c_contiguous:
         return ndarray(shape, array.dtype, array.base)
     result: ndarray[Any, Any] = array if array.shape == shape else array.reshape(shape)
@@ -323,7 +323,7 @@ def _take_free(size: int) -> _MemoryBlock | None:
 
 
 def _make_ready(shape: tuple[int, ...], dtype: np.dtype[Any], lease: PooledBuffer) -> None:
-    """Keep a buffer ready, and drop others beyond the limits."""
+    """Keeps a buffer ready for reuse, and drops others beyond the limits."""
     row = _ready.setdefault((shape, dtype), [])
     row.append(lease)
     del row[:-_MAX_READY_PER_SHAPE]
@@ -332,7 +332,7 @@ def _make_ready(shape: tuple[int, ...], dtype: np.dtype[Any], lease: PooledBuffe
 
 
 def _retire_ready(size: int | None = None) -> _MemoryBlock | None:
-    """Take the block (of `size` bytes, if given) of a ready buffer that nothing else refers to, and drop the buffer."""
+    """Takes the block (of `size` bytes, if given) of a ready buffer that nothing else refers to, and drops the buffer."""
     for key, row in list(_ready.items()):
         others: list[PooledBuffer] = []
         buffer: _MemoryBlock | None = None
@@ -354,7 +354,7 @@ def _retire_ready(size: int | None = None) -> _MemoryBlock | None:
 
 
 def trim(wanted: int | None = None) -> None:
-    """Release free memory of at least `wanted` bytes to the system; by default all.  See Note [Pool and peak memory]."""
+    """Releases at least `wanted` bytes of free memory to the system; by default all.  See Note [Pool and peak memory]."""
     for size in sorted(_free, reverse=True):
         row = _free.get(size, [])
         while row and (wanted is None or wanted > 0):
@@ -376,7 +376,7 @@ def free_bytes() -> int:
     return sum(size * len(row) for size, row in list(_free.items())) + sum(buffer.size for buffer in unseen if buffer is not None)
 
 
-# ---------------------------------------------------------------------------------------------------- memory limit
+# --------------------------------------------------------------------------------------------------- memory of a device
 #
 # Values on a device, and the reuse of their buffers.
 #
@@ -389,7 +389,8 @@ _SOLE_OWNER_REFERENCES: Final = 2
 
 
 def sole_owner(memory: Memory, value: ValueId) -> bool:
-    """Is this memory the only holder of the array, and is all of its buffer writable?  (A view of it would be another holder.)"""
+    """Is this memory the only holder of the array, and is all of its buffer writable?  A view of the array would be another
+    holder."""
     array = memory[value]
     base = getattr(array, "base", array)
     if base is None:
@@ -397,7 +398,7 @@ def sole_owner(memory: Memory, value: ValueId) -> bool:
             return False
     elif type(base) is not PooledBuffer:
         return False
-    if not getattr(array.flags, "writeable", True):  # CuPy's arrays always are
+    if not getattr(array.flags, "writeable", True):  # CuPy's arrays are always writeable
         return False
     del array, base
     return sys.getrefcount(memory[value]) <= _SOLE_OWNER_REFERENCES
@@ -405,11 +406,11 @@ def sole_owner(memory: Memory, value: ValueId) -> bool:
 
 # ---------------------------------------------------------------------------------------------------- inputs between runs
 #
-# Inputs that a run need not share with its caller, and arrays that stay in the memories of devices from one run to the next.
+# Inputs that their caller hands over to a run, and arrays that stay in the memory of devices from one run to the next.
 
 class MovedArray(list[Any]):
-    """A cell with an array of the declared kind, on the host, that nobody else refers to: a run that takes it out of the cell may
-    write results over it (`run.c`)."""
+    """A cell with an array of the declared kind, on the host, to which nothing else refers.  A run that takes it out of the cell
+    may overwrite it with results (`run.c`)."""
 
     __slots__ = ()
 
@@ -419,7 +420,7 @@ Piece: TypeAlias = "tuple[Backend, tuple[tuple[int, int], ...] | None, Any]"
 
 
 def memory_of(backend: Backend) -> object:
-    """What tells the memory of a back end from others: the card, or that it is the host's."""
+    """The key of a back end's memory: its card, or the host."""
     return getattr(backend, "card", None)
 
 
@@ -428,14 +429,15 @@ TAKEN: Final = "a run that took this array may have written over it, as it was m
 
 @dataclass(slots=True, eq=False)
 class ResidentValue:
-    """An array that stays where runs have left it, in boxes that cover it.  Copies that later runs make are added."""
+    """An array that stays in the memories where runs have left it, as boxes that cover it.  Copies made by later runs are
+    added."""
 
     kind: Kind
     shape: tuple[int, ...]
     pieces: list[Piece]
 
     def covering(self, backend: Backend, box: tuple[tuple[int, int], ...] | None) -> list[Piece]:
-        """The piece in that memory which covers a box, if there is one."""
+        """The piece in that memory which covers a box; None if there is none."""
         memory, wanted = memory_of(backend), box or tuple([(0, length) for length in self.shape])
         for piece in self.pieces:
             around = piece[1] or tuple([(0, length) for length in self.shape])
@@ -445,7 +447,7 @@ class ResidentValue:
         return []
 
     def array_on(self, backend: Backend) -> Any:
-        """All of the array in the memory of a back end, where it stays from now on."""
+        """All of the array in the memory of a back end, where it stays from then on."""
         for _, box, array in self.covering(backend, None):
             if box is None:
                 return array
@@ -454,7 +456,7 @@ class ResidentValue:
         return array
 
     def on_host(self) -> Any:
-        """All of the array on the host; nobody may write it.  ValueError: a run of another thread has taken it."""
+        """All of the array on the host, read-only.  Raises ValueError if a run of another thread has taken it."""
         pieces = tuple(self.pieces)
         for backend, box, array in pieces:
             if box is None:
@@ -478,8 +480,8 @@ class OutputValue(NamedTuple):
 
 
 class RunResults(NamedTuple):
-    """Printed values in order, outputs by name; `held`: with several devices, the peak bytes of each; `tiles`: where tiles are
-    dealt to devices, the passes, the tiles and the bytes that each has read.
+    """Printed values in order, outputs by name; `held`: with several devices, the peak bytes of each; `tiles`: by device, the
+    passes, tiles and bytes that it has read, where tiles are dealt to devices.
 
     A named tuple, because one is made per run, up to a million a second, and a tuple takes a quarter of a dataclass's time."""
 
@@ -490,13 +492,14 @@ class RunResults(NamedTuple):
 
 
 Action: TypeAlias = Callable[[Memory], None]
-"""What an instruction does, as a function of a memory."""
+"""The effect of an instruction, as a function of a memory."""
 
 
 class StepTiming(NamedTuple):
     """The time of one execution of a phase or a transfer in a queue; `start` and `end` in nanoseconds of this process's clock.
 
-    `times`: so many executions, of a worker that had too many to tell of each.  `process`: which worker's, empty here."""
+    `times`: the number of executions that this record sums up (a worker reports very many executions as one).  `process`: the
+    worker's name, empty in this process."""
 
     step: Phase | TransferStep
     queue: DeviceId
@@ -511,12 +514,12 @@ class StepTiming(NamedTuple):
 
 
 Observer: TypeAlias = Callable[[StepTiming], None]
-"""Called with the time of each execution when it has ended; phases inside others come before the outer phase."""
+"""Callback that gets the time of each execution when it has ended; inner phases come before their outer phase."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """The bytes that the passes of a run have read so far, and in all."""
+    """The bytes that the passes of a run have read so far, and the bytes that they will have read at the end."""
 
     done: int = 0
     total: int = 0
@@ -529,7 +532,7 @@ class TileRunner(Protocol):
     def progress(self) -> Progress: ...
 
     def action(self, machine: RunState, step: StreamStep, device: DeviceId) -> Action:
-        """The action of one pass."""
+        """The action that runs one pass."""
 
 
 @dataclass(slots=True)
@@ -544,21 +547,21 @@ class RunState(Types):
     outputs: dict[str, OutputValue] = field(default_factory=dict)
     current: Phase | None = None
     around: BoundGraph | None = None
-    """The whole graph that is run, for loops that several queues run together."""
+    """The program's graph, for loops that several queues run together."""
     observe: Observer | None = None
     stores: TileRunner | None = None
     """Runs the passes, if the plan has any."""
     keep: frozenset[str] = frozenset()
-    """Outputs that are left where they are, as resident values."""
+    """Outputs that stay in device memory, as resident values."""
     resident: dict[ValueId, ResidentValue] = field(default_factory=dict)
-    """With several devices, inputs that are resident, and outputs that become so without a transfer to home."""
+    """With several devices, resident inputs, and outputs that become resident without a transfer to home."""
     abroad: frozenset[ValueId] = frozenset()
-    """The resident values that home does not have, as nothing there reads them."""
+    """The resident values that are not brought to home, since nothing there reads them."""
     making: Any = field(default_factory=Lock)
-    """A lock that is held while a kernel is made, because queues may be threads."""
+    """A lock that is held while a kernel is compiled, because queues may be threads."""
 
     def observed(self, action: Callable[..., None], step: Phase | TransferStep, queue: DeviceId) -> Callable[..., None]:
-        """`action`, after which the observer, if there is one, gets its time."""
+        """`action`, followed by a call of the observer, if there is one, with the action's time."""
         observe = self.observe
         if observe is None:
             return action
@@ -573,14 +576,14 @@ class RunState(Types):
 
 # ---------------------------------------------------------------------------------------------------- progress callback
 #
-# A watcher gets the state of a run once, before it begins, and may read `current`, the phase that is running.
+# A watcher is called once with the state of a run, before the run begins, and may read `current`, the phase that is running.
 #
 # Steps are not reported, so that watching costs the run nothing.
 
 Watcher: TypeAlias = Callable[[RunState], None]
 
 WATCHER: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
-"""Set in the thread that will run the plan.  If there are several queues it is called with the state of each."""
+"""Set in the thread that will run the plan.  With several queues it is called with the state of each."""
 
 
 def announce(machine: RunState) -> None:

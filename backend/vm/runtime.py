@@ -1,7 +1,7 @@
 """The native runtime: a thread pool for the tasks of a launch, and the interpreter of native programs.
 
-Both are written in C (`runtime.c`) and checked in as LLVM text (`runtime.ll`), which is compiled once and kept on disk.  Without
-it (no llvmlite, an unexpected host) Python does the same work with the same bits.
+Both are written in C (`runtime.c`) and checked in as LLVM text (`runtime.ll`), which is compiled once and cached on disk.
+Without it (no llvmlite, an unsupported host) Python does the same work with the same bits.
 
 Pool threads are daemon threads of Python that stay in native code.  They hold no interpreter lock, end with the process, and are
 started when a launch first has tasks for them.  A forked child starts a new pool.
@@ -30,8 +30,8 @@ from .run_state import MovedArray
 
 # ---------------------------------------------------------------------------------------------------- addresses of the host
 #
-# What the runtime needs to know about its host (`host.h`): addresses of functions, field offsets in Python's objects, and
-# constants of the system.
+# The host as the runtime sees it (`host.h`): addresses of functions, field offsets in Python's objects, and constants of the
+# system.
 
 _RUNTIME_ENTRIES: Final = ("worker", "launch", "call", "renew", "alone", "product")
 _SYSTEM: Final = (
@@ -53,7 +53,7 @@ _LAYOUT: Final = ("type", "items", "bytes", "data", "rank", "shape", "strides", 
 
 
 class HostStruct(ctypes.Structure):
-    """`struct host`."""
+    """The Python form of `struct host`."""
 
     _fields_ = tuple(
         (name, ctypes.c_size_t)
@@ -62,8 +62,8 @@ class HostStruct(ctypes.Structure):
 
 
 def describe_host() -> HostStruct | None:
-    """The host; None if the runtime cannot work on it: another Python than CPython with its lock, unexpected field offsets, or a
-    system without POSIX threads."""
+    """Describes the host; None if the runtime does not support it: another Python than CPython with its lock, unexpected field
+    offsets, or a system without POSIX threads."""
     layout, table = _layout(), numpy_functions()
     if layout is None or table is None:
         return None
@@ -83,7 +83,7 @@ def describe_host() -> HostStruct | None:
 
 
 def yield_to_python() -> None:
-    """Loops and long launches call this at intervals: as a Python function begins, CPython handles signals and exceptions from
+    """Called at intervals by loops and long launches.  When a Python function begins, CPython handles signals and exceptions from
     other threads, and lets other threads run."""
 
 
@@ -92,7 +92,7 @@ def _address(function: Any) -> int:
 
 
 def python_api(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
-    """A function of Python's C API, with a prototype of its own that other users of `ctypes.pythonapi` do not change."""
+    """A function of Python's C API, with its own prototype, so that other users of `ctypes.pythonapi` cannot change it."""
     function: Callable[..., Any] = ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
     return function
 
@@ -108,7 +108,7 @@ def numpy_functions() -> int | None:
 
 
 def _layout() -> dict[str, int] | None:
-    """Field offsets in CPython's and NumPy's objects; None if they are not as expected."""
+    """Field offsets in CPython's and NumPy's objects; None if they differ from what is expected."""
     if platform.python_implementation() != "CPython" or os.name != "posix" or ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
     if sys.byteorder != "little" or not getattr(sys, "_is_gil_enabled", lambda: True)():
@@ -154,7 +154,7 @@ __all__ = ["Launcher", "Native", "Runtime", "native", "numpy_functions"]
 MAX_POOL_THREADS: Final = 64
 FOLDER: Final = Path(__file__).parent
 _MAX_TEXT_BYTES: Final = 1 << 20
-"""A limit for the size of the checked-in text."""
+"""The most bytes of the checked-in text."""
 _FAST_CALL: Final = 0x80
 _PAUSES: Final = {
     "x86_64": ("@llvm.x86.sse2.pause()", "()"),
@@ -168,7 +168,7 @@ Launcher = Callable[[int, int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The source of the runtime for a processor."""
+    """The text of the runtime for a processor."""
 
     processor: str
 
@@ -181,7 +181,8 @@ class Runtime:
 
 
 class Native:
-    """The functions of the runtime.  `launch(words, slots, failure)` takes addresses; it raises what an interrupt raises."""
+    """The functions of the runtime.  `launch(words, slots, failure)` takes addresses, and raises the exception of an
+    interrupt."""
 
     def __init__(self, host: HostStruct) -> None:
         self.launch: Launcher = ctypes.PYFUNCTYPE(ctypes.c_int64, *(ctypes.c_void_p,) * 3)(host.launch)
@@ -193,7 +194,7 @@ class Native:
         self._method = _Method(b"call", host.call, _FAST_CALL, None)
         self._new_function = python_api("PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
         self._lock = processes.lock()
-        processes.keep_forever(self._method)  # which functions read when they are freed
+        processes.keep_forever(self._method)  # functions read it when they are freed
         self._renew()
         processes.in_children(self._renew)
 
@@ -217,7 +218,7 @@ class Native:
 
     @property
     def alone(self) -> ctypes.c_int64:
-        """Nanoseconds of work that launches still do without the pool threads (`pool.c`, Note [The pool])."""
+        """Nanoseconds of work that launches still do alone before they wake pool threads (`pool.c`, Note [The pool])."""
         return ctypes.c_int64.from_address(self._alone())
 
     def _renew(self) -> None:
@@ -233,7 +234,7 @@ class _Method(ctypes.Structure):
 
 
 def native() -> Native | None:
-    """The runtime, compiled now if necessary; None if it cannot work in this process."""
+    """The runtime, compiled now if necessary; None if this process cannot use it."""
     if not _made:
         with _making:
             if not _made:
@@ -254,6 +255,6 @@ def _native() -> Native | None:
 
 
 def start_runtime(host: HostStruct, address: int) -> Native:
-    """Start the runtime whose entry function is at `address`."""
+    """Starts the runtime, whose entry function is at `address`."""
     ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)(ctypes.addressof(host))
     return Native(host)

@@ -1,8 +1,4 @@
-"""Specializations (`struct binding`): what native code does for a phase on operands of given layouts.
-
-A specialization contains no address of an operand.  Its launches refer to operands, results and scratch buffers by number
-(`run.c`, Note [Bindings]).
-"""
+"""Specializations (`struct binding`): the launches by which native code runs a phase on operands of given layouts."""
 
 from __future__ import annotations
 
@@ -30,17 +26,17 @@ from .run_state import ALIGNMENT, MIN_POOLED as POOLED_MIN_BYTES, CheckFailed, T
 
 # ---------------------------------------------------------------------------------------------------- array descriptors
 #
-# Layouts (dtype, shape, strides) of the values of a native program.  Each is stored once, so that equal layouts have one address.
+# Layouts (dtype, shape, strides) of the values of a native program.  Each is stored once, so equal layouts have one address.
 
 MAX_LAYOUTS: Final = 2048
-"""After so many layouts a program is made anew.  A table of lengths counts as many layouts as it has entries."""
+"""The number of layouts after which a program is made anew; a table of lengths counts as one layout per entry."""
 MAX_TABLE_CELLS: Final = 32767
-"""The most cells of an array whose layout is in a table of lengths."""
+"""The most cells of an array whose layout is an entry of a table of lengths."""
 Key: TypeAlias = tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...]]
 
 
 class Layouts:
-    """The layouts of one program, which live as long as it does."""
+    """The layouts of one program, which live as long as the program."""
 
     def __init__(self) -> None:
         self._known: dict[Key, int] = {}
@@ -54,7 +50,7 @@ class Layouts:
         return len(self._keys) - self._counted > MAX_LAYOUTS
 
     def of(self, array: Any) -> int:
-        """The address of an array's layout."""
+        """The address of the array's layout."""
         key = (array.dtype, array.shape, array.strides)
         return self._known.get(key) or self._describe(key)
 
@@ -145,10 +141,10 @@ TRIALS: Final = 11
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The words of a binding for one value of the size.
+    """The words of a specialization for one value of the size.
 
-    `layouts`, `rooms`: the places of layouts of values and of memory to work in; `free_words`: of what any value of the size may
-    have as another has it; `keep`: what the words mention."""
+    `layouts`, `rooms`: indices of words that refer to layouts of values, and to scratch; `free_words`: indices of words on which
+    no result depends, so that any sample's will do; `keep`: the objects whose addresses the words contain."""
 
     words: list[int]
     layouts: frozenset[int]
@@ -167,7 +163,8 @@ class SizeFamily:
 
 
 def fit_size_family(example: Callable[[int], Sample | None], layouts: Layouts, size: int, most: int) -> SizeFamily | None:
-    """For a range about `size`, the only one that the run has found, at most `most`; None: for no range worth it."""
+    """The size family for a range around `size`, the only size that the run has met, with sizes up to `most`; None if no range
+    pays."""
     near = size + 1 if size < most else size - 1
     if size < MIN_SIZE or near < MIN_SIZE:
         return None
@@ -194,12 +191,12 @@ class _AffineFit:
     size: int
     first: Sample
     samples: list[Sample]
-    """So that no address is used twice."""
+    """The samples, kept alive so that no address is reused."""
     numbers: list[tuple[int, Any]] = field(default_factory=list)
     factors: list[int] = field(default_factory=list)
 
     def read(self, example: Sample) -> list[tuple[int, Any]]:
-        """Each word as a number, with what must not depend on the size."""
+        """The sample's words as numbers; the second part must not depend on the size."""
         numbers: list[tuple[int, Any]] = []
         for at, word in enumerate(example.words):
             if at in example.layouts or at in example.rooms:
@@ -210,13 +207,13 @@ class _AffineFit:
         return numbers
 
     def starts(self, near: int, second: Sample) -> bool:
-        """Find the factor of each word from two neighbouring sizes; False if a word has none."""
+        """Derives the factor of each word from two neighbouring sizes; False if some word is not affine."""
         self.numbers, other = self.read(self.first), self.read(second)
         self.factors = [(b - a) * (near - self.size) for (a, _), (b, _) in zip(self.numbers, other, strict=True)]
         return self.agrees(near, second, other) and all(self.factors[at] >= 0 for at in self.first.rooms)
 
     def agrees(self, size: int, example: Sample, numbers: list[tuple[int, Any]]) -> bool:
-        """Do the factors predict these words?"""
+        """Do the factors predict the words of this sample?"""
         if (example.layouts, example.rooms, example.free_words) != (self.first.layouts, self.first.rooms, self.first.free_words):
             return False
         ahead = size - self.size
@@ -234,7 +231,7 @@ class _AffineFit:
         return self.agrees(size, example, self.read(example))
 
     def largest_valid(self, end: int) -> int:
-        """The size furthest towards `end` at which the factors are found to hold, by bisection."""
+        """The size furthest towards `end` for which the factors hold, by bisection."""
         if self.holds(end):
             return end
         good = self.size
@@ -244,7 +241,7 @@ class _AffineFit:
         return good
 
     def result_for(self, least: int, most: int, last: Sample) -> SizeFamily:
-        """The size family from `least` to `most`; scratch buffers have the size for the largest."""
+        """The size family from `least` to `most`; scratch buffers have the bytes that the largest size needs."""
         changes: list[int] = []
         count = 0
         for at, ((number, same), factor) in enumerate(zip(self.numbers, self.factors, strict=True)):
@@ -261,12 +258,12 @@ HEADER_WORDS: Final = 11
 """Words of a `struct binding` before its key."""
 FAILURE_WORD: Final = 1
 SIZE_FAMILY_WORD: Final = 6
-"""Where it names these."""
+"""The word that refers to the size family."""
 Ready = TypeVar("Ready")
 
 
 class OperandStarts(IntEnum):
-    """Which operands a specialization is for, of two: any, or those that begin at different addresses, or at one."""
+    """Which addresses a specialization for two operands allows: any, different ones, or equal ones."""
 
     ANY = 0
     APART = 1
@@ -274,18 +271,19 @@ class OperandStarts(IntEnum):
 
 
 class NotSpecializable(Exception):
-    """There is no specialization for such operands."""
+    """Raised where there can be no specialization for such operands."""
 
 
 class NotCompiledYet(NotSpecializable):
-    """Code is not compiled yet: there will be a specialization once the requests in `Specialization.waiting` are ready."""
+    """Raised while code is not compiled yet; the specialization is possible once the requests in `Specialization.waiting` are
+    ready."""
 
 
 class Specialization:
-    """A specialization while it is made.
+    """A specialization under construction.
 
-    `values`: the operands, of which only the layouts and addresses matter.  Buffers are numbered: the operands, then the results,
-    then the scratch buffers.  `lost`: nanoseconds that a run without it takes."""
+    `values`: the operands, of which only the layouts and addresses are used.  Buffers are numbered: the operands, then the
+    results, then the scratch buffers.  `lost`: nanoseconds that a run without it takes."""
 
     def __init__(
         self, layouts: Layouts, types: Types, threads: int, lost: float, values: Mapping[ValueId, NumArray],
@@ -309,7 +307,7 @@ class Specialization:
         self.waiting: list[tiering.CodeRequest] = []
 
     def wants(self, code: MachineCode) -> bool:
-        """Is the code compiled, or to be compiled now?  If not, `waiting` has the request for it."""
+        """Is the code compiled, or worth compiling now?  If not, its request is added to `waiting`."""
         is_wanted = tiering.is_wanted(code, self.lost)
         if not is_wanted:
             self.waiting.append(tiering.request_of(code))
@@ -323,7 +321,8 @@ class Specialization:
         return result
 
     def view(self, value: ValueId, view: Callable[[Any], Any]) -> tuple[NumArray, BufferRef]:
-        """A view of an operand, and where it begins; pads are copies that the run makes.  Unbound: it is another copy."""
+        """A view of an operand, and its start; pads are copies that the run makes.  Raises NotSpecializable for any other
+        copy."""
         with recorded_pads() as pads:
             viewed = view(self.values[value])
         if isinstance(viewed, DeferredView):
@@ -335,11 +334,12 @@ class Specialization:
         return array, _base_in(sources, array)
 
     def base(self, value: ValueId, array: NumArray) -> BufferRef:
-        """Where a view of an operand begins.  Unbound: it is a copy."""
+        """The start of a view of an operand.  Raises NotSpecializable for a copy."""
         return _base_in([(self.values[value], self.places[value])], array)
 
     def padded(self, pad: Pad, sources: Sequence[tuple[NumArray, int]]) -> int:
-        """The buffer number of scratch memory that a launch fills and another one copies the items inside to."""
+        """The buffer number of scratch memory that one launch fills with fills and another one with copies of the items
+        inside."""
         array, room = pad.array, self.room(pad.array.shape, pad.array.dtype)
         fills = fill_of(array.dtype, pad.fill)
         self.copy(array, (room, 0), np.broadcast_to(fills, array.shape), (None, start_of(fills)))
@@ -350,7 +350,7 @@ class Specialization:
         return room
 
     def copy(self, target: NumArray, to: BufferRef, source: NumArray, at: BufferRef) -> None:
-        """Add a launch that copies between buffers with these layouts; if its code is not compiled it is requested."""
+        """Adds a launch that copies between buffers with these layouts; requests its code if that is not compiled."""
         if not target.size:
             return
         draft = prepare_copy(np.atleast_1d(in_parts(target)), np.atleast_1d(in_parts(source)), self.threads, streams=False)
@@ -380,11 +380,11 @@ class Specialization:
         self.launches.append(words)
 
     def share(self, pieces: TaskLaunch, bases: Sequence[BufferRef]) -> None:
-        """Add a launch of these tasks on the buffers `bases`."""
+        """Adds a launch of these tasks on the buffers `bases`."""
         self.launch(pieces.words(bases))
 
     def words(self, key: Sequence[int], overwrites: bool) -> list[int]:
-        """The words of `struct binding`, without its successor and its size family."""
+        """The words of `struct binding`, without its link to the next one and its size family."""
         if len(self.made) != self.count:
             raise NotSpecializable
         calls = (self.fault, self.routine, self.guard)
@@ -395,7 +395,7 @@ class Specialization:
         return [*head, *rows, *self.rooms, *[word for launch in self.launches for word in (len(launch), *launch)]]
 
     def example(self, key: Sequence[int], overwrites: bool) -> Sample:
-        """The words, and which of them are what.  Unbound: they mention what was made for one size."""
+        """The sample of this specialization.  Raises NotSpecializable if its words refer to an object made for one size."""
         if self.keep:
             raise NotSpecializable
         words = self.words(key, overwrites)
@@ -412,12 +412,12 @@ class Specialization:
 
 @cache
 def fill_of(dtype: np.dtype[Any], fill: int) -> NumArray:
-    """An item of a fill, which stays where it is."""
+    """An item with the fill, at a fixed address."""
     return np.array(fill, dtype)
 
 
 def _base_in(sources: Sequence[tuple[NumArray, int]], array: NumArray) -> BufferRef:
-    """In which of some numbered buffers a view begins, and where."""
+    """The buffer number and the offset at which a view begins, among some numbered buffers."""
     for source, number in reversed(sources):
         if not array.size or np.may_share_memory(array, source):
             return number, start_of(array) - start_of(source)
@@ -425,7 +425,7 @@ def _base_in(sources: Sequence[tuple[NumArray, int]], array: NumArray) -> Buffer
 
 
 def specialize_structured(binding: Specialization, phase: Structured, run: Any = None) -> None:
-    """Specialize a structured phase, or a row chain given its first phase.  Raises NotSpecializable."""
+    """Specializes a structured phase, or a chain along rows given by its first phase.  Raises NotSpecializable."""
     types = binding.types
     run = run or compile_structured(phase, types.kind, types.number, binding.threads)
     owner = getattr(run, "__self__", None)
@@ -444,7 +444,7 @@ def specialize_structured(binding: Specialization, phase: Structured, run: Any =
 def _specialize_view(
     binding: Specialization, view: Callable[[Any], Any], space: tuple[int, ...], source: ValueId, result: ValueId
 ) -> None:  # fmt: skip
-    """Specialize a result that is a view of part of an operand."""
+    """Specializes a result that is a view of a part of an operand."""
     viewed, base = binding.view(source, view)
     array, (at, ahead) = np.asarray(broadcast_view(viewed, space)), base
     if not array.size or at is None:
@@ -456,7 +456,7 @@ def _specialize_view(
 
 
 class FailureDecoder:
-    """Called with the failure record of a kernel: raises the error, or returns if Python has to run the phase again to find
+    """Called with the failure record of a kernel: raises the error, or returns if Python has to run the phase again to determine
     it."""
 
     def __init__(self, run: CompiledRun, span: Span) -> None:
@@ -474,7 +474,7 @@ class FailureDecoder:
 def specialize_kernel(
     binding: Specialization, run: CompiledRun, operands: Sequence[tuple[NumArray, BufferRef]], defined: Sequence[ValueId],
 ) -> None:  # fmt: skip
-    """Launch the kernel on these operands for these results."""
+    """Adds the launch of the kernel on these operands, with these results."""
     bound, operands = _bound_kernel(binding, run, [array for array, _ in operands]), list(operands)
     for packing in bound.packs:
         array, base = operands[packing.operand]

@@ -5,7 +5,7 @@ computes on it; the other back ends convert to and from it only where a value me
 
 Invariants: `len(data)` is the product of `shape`; every item is normalised to its kind: bool is `bool`, integers are
 `int` inside the kind's range, `f32` is a float that is exactly a binary32, `c64` is a complex of two such floats,
-`char` is a one-character string.  Nothing here imports NumPy unless a NumPy conversion is asked for.
+`char` is a one-character string.  Only conversions to and from NumPy import it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Array:
 
 
 class ArrayLike(Protocol):
-    """The part of the interface of NumPy's arrays that is used here."""
+    """The interface of NumPy arrays that this package uses."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -90,7 +90,7 @@ def wrap_integer(kind: Kind, value: int) -> int:
 
 
 def integer_range(kind: Kind) -> tuple[int, int]:
-    """The least and greatest value of bool, u8, i32 or i64."""
+    """The least and the greatest value of bool, u8, i32 or i64."""
     if kind is Kind.BOOL:
         return 0, 1
     bits = INTEGER_BITS[kind]
@@ -98,7 +98,7 @@ def integer_range(kind: Kind) -> tuple[int, int]:
 
 
 def round_f32(value: float) -> float:
-    """The nearest binary32, ties to even, beyond its range an infinity."""
+    """The nearest binary32, ties to even; an infinity beyond its range."""
     try:
         return float(struct.unpack("<f", struct.pack("<f", value))[0])
     except OverflowError:
@@ -178,7 +178,7 @@ def kind_of_dtype(dtype: Any) -> Kind | None:
 
 
 _kinds: dict[Any, Kind] = {}
-"""A cache: reading a dtype's name takes microseconds."""
+"""A cache by dtype, because reading a dtype's name takes microseconds."""
 
 
 def from_numpy(value: ArrayLike) -> Array:
@@ -211,7 +211,7 @@ def to_numpy(value: Array) -> Any:
 # 10^digits, else with an exponent (an f32 counts as the shortest decimal that names it);
 # `¯` is the minus; NaN is `NaN`, infinities `∞ ¯∞`; a complex number is `reJim` and its real part alone when im = 0.
 # In an array of rank 2 or more the items of a column line up on their decimal points, and when one float of a column
-# needs an exponent all its numbers get one.  In a vector every item stands alone.
+# needs an exponent all its numbers get one.  The items of a vector are formatted independently.
 
 DIGITS: Final = 10
 LEAST_EXPONENTIAL: Final = 1e15
@@ -219,7 +219,7 @@ SMALLEST_PLAIN_EXPONENT: Final = -6
 
 
 def number_text(value: Payload, digits: int = DIGITS, *, exponent: bool = False) -> str:
-    """One number; `exponent` forces the form with `E`."""
+    """A number as text; `exponent` forces the form with `E`."""
     if isinstance(value, complex):
         real = _real_text(value.real, digits, exponent)
         return real if value.imag == 0 else f"{real}J{_real_text(value.imag, digits, exponent)}"
@@ -236,7 +236,7 @@ def _real_text(value: bool | int | float, digits: int, exponent: bool) -> str:
         return "¯∞" if value < 0 else "∞"
     if value == 0:
         return "0E0" if exponent else "0"
-    if not exponent:  # the usual case in one call: the same digits, rounded the same way
+    if not exponent:  # the usual case in one call, with the same digits and rounding
         text = f"{value:.{digits}g}"
         if "e" not in text:
             return "¯" + text[1:] if value < 0 else text
@@ -247,7 +247,7 @@ def _real_text(value: bool | int | float, digits: int, exponent: bool) -> str:
 
 
 def needs_exponent(value: Payload, digits: int) -> bool:
-    """Does the number not fit the plain form?  Integers always do."""
+    """Does the number need an exponent?  Integers never do."""
     if isinstance(value, complex):
         return needs_exponent(value.real, digits) or needs_exponent(value.imag, digits)
     assert not isinstance(value, str)
@@ -290,7 +290,7 @@ def shortest_decimal(item: Payload) -> Payload:
 
 
 def fixed_text(value: Payload, digits: int) -> str:
-    """A real number with so many digits after its point, of magnitude 1E15 and more with an exponent (`⎕text`)."""
+    """A real number with `digits` digits after the point; from magnitude 1E15 on with an exponent (`⎕text`)."""
     assert isinstance(value, bool | int | float)
     if isinstance(value, int):
         text = f"{value:d}" + ("." + "0" * digits if digits else "")
@@ -308,13 +308,13 @@ def fixed_text(value: Payload, digits: int) -> str:
 
 
 def column_texts(items: Sequence[Payload], digits: int = DIGITS) -> list[str]:
-    """The items of one column, aligned and of one width."""
+    """The items of one column as texts, aligned and of one width."""
     forced = any(needs_exponent(item, digits) for item in items)
     return aligned([number_text(item, digits, exponent=forced) for item in items])
 
 
 def aligned(texts: Sequence[str]) -> list[str]:
-    """Line up on the first point, `E` or `J`: what is left of it flush right, what is right of it flush left."""
+    """The texts aligned on their first point, `E` or `J`: the part before it flush right, the rest flush left."""
     splits = [split_at_point(text) for text in texts]
     left = max((len(a) for a, _ in splits), default=0)
     right = max((len(b) for _, b in splits), default=0)
@@ -322,7 +322,7 @@ def aligned(texts: Sequence[str]) -> list[str]:
 
 
 def split_at_point(text: str) -> tuple[str, str]:
-    """What is left of the first point, `E` or `J`, and the rest."""
+    """The part before the first point, `E` or `J`, and the rest."""
     places = [at for at in map(text.find, ".EJ") if at != -1]
     at = min(places, default=len(text))
     return text[:at], text[at:]
@@ -331,7 +331,7 @@ def split_at_point(text: str) -> tuple[str, str]:
 def table_of(kind: Kind, items: Sequence[Payload], shape: Sequence[int], digits: int = DIGITS) -> list[list[str]]:
     """The texts of each row (the last axis), aligned by column; a scalar or vector is one row and is not aligned.
 
-    Rows are in row-major order of the leading axes; there are Π shape[:-1] of them.  Text is one column a character."""
+    Rows are in row-major order of the leading axes; there are Π shape[:-1] of them.  Text has one column per character."""
     width = shape[-1] if shape else 1
     count = math.prod(shape[:-1])
     if kind is Kind.CHAR:
@@ -350,7 +350,7 @@ def separator(kind: Kind) -> str:
 
 
 def format_items(kind: Kind, items: Sequence[Payload], shape: Sequence[int], digits: int = DIGITS) -> tuple[str, tuple[int, ...]]:
-    """`⍕`: the characters in row-major order and the shape of the text (rank at least 1)."""
+    """`⍕`: the characters in row-major order, and the shape of the text (rank at least 1)."""
     rows = [separator(kind).join(row) for row in table_of(kind, items, shape, digits)]
     if len(shape) <= 1:
         return rows[0], (len(rows[0]),)
@@ -359,7 +359,7 @@ def format_items(kind: Kind, items: Sequence[Payload], shape: Sequence[int], dig
 
 
 def fixed_items(kind: Kind, items: Sequence[Payload], shape: Sequence[int], digits: int) -> tuple[str, tuple[int, ...]]:
-    """`⎕text`: a row for each item, flush right; the characters in row-major order and the shape of the text."""
+    """`⎕text`: one row per item, flush right; the characters in row-major order, and the shape of the text."""
     rows = [fixed_text(item, digits) for item in (map(shortest_decimal, items) if kind is Kind.F32 else items)]
     width = max(map(len, rows), default=0)
     return "".join(row.rjust(width) for row in rows), (*shape, width)
