@@ -1,7 +1,7 @@
 """The formats of files: one row each, from which reading, writing, messages and `rho init` take what they need; and the error of
 a codec.
 
-Codecs know the format, not which line of the program asked for the file: they raise `FileTrouble`.  Their callers (`reading`,
+Codecs know the format, but not the program's line that names the file: they raise `FileTrouble`.  Their callers (`reading`,
 `writing`) add the span and the path and raise `RunFailed` (E704 unreadable, E705 damaged, E708 not written) or `Refused` (E706
 disagrees with its declared type).
 """
@@ -22,7 +22,7 @@ _LONGEST_NAME: Final = 80
 
 
 class FileTrouble(Exception):
-    """One problem with one file: `code`, a sentence that reads on after the file's name, further lines."""
+    """A problem with a file: `code`; a sentence whose subject is the file's name, which precedes it; further lines."""
 
     def __init__(self, code: Code, message: str, *notes: str) -> None:
         self.code = code
@@ -32,29 +32,29 @@ class FileTrouble(Exception):
 
 
 def damaged(message: str, *notes: str) -> FileTrouble:
-    """E705: the file does not hold what its format promises."""
+    """The error E705: the file lacks what its format requires."""
     return FileTrouble(Code.E705, message, *notes)
 
 
 def disagrees(message: str, *notes: str) -> FileTrouble:
-    """E706: the file is sound but not of the declared type."""
+    """The error E706: the file is valid, but not of the declared type."""
     return FileTrouble(Code.E706, message, *notes)
 
 
 def missing_package(extra: str, package: str, *, writes: bool = False) -> FileTrouble:
-    """E704, E708: the format is read or written by a package that is not installed."""
+    """The error E704 (for writing E708): the package that reads or writes the format is not installed."""
     cure = (f"`pip install 'rho-lang[{extra}]'`",) if extra else ()
     code, verb = (Code.E708, "written") if writes else (Code.E704, "read")
     return FileTrouble(code, f"is {verb} by {package}, which is not installed", *cure)
 
 
 def first_line(error: BaseException | None) -> str:
-    """What a package said, in one line."""
+    """The first line of a package's error message."""
     return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def listed(names: Iterable[str]) -> str:
-    """Some of the names that a file has, on one line."""
+    """Some of the names in a file, on one line."""
     every = list(names)
     shown = ["".join(c if c.isprintable() else "?" for c in name[:_LONGEST_NAME]) for name in every[:_MOST_NAMES]]
     more = [f"and {len(every) - _MOST_NAMES} more"] if len(every) > _MOST_NAMES else []
@@ -63,7 +63,7 @@ def listed(names: Iterable[str]) -> str:
 
 @contextmanager
 def system_errors() -> Iterator[None]:
-    """Errors of the operating system while reading become E704."""
+    """Turns errors of the operating system during a read into E704."""
     try:
         yield
     except FileNotFoundError:
@@ -76,7 +76,7 @@ def system_errors() -> Iterator[None]:
         raise FileTrouble(Code.E704, "is not a regular file") from None
     except NotADirectoryError:
         raise FileTrouble(Code.E704, "does not exist: a folder on its path is a file") from None
-    except ValueError as error:  # a NUL in the path
+    except ValueError as error:  # a NUL character in the path
         if "null" not in str(error):
             raise
         raise FileTrouble(Code.E704, "is not a path") from None
@@ -87,12 +87,11 @@ def system_errors() -> Iterator[None]:
 
 
 class FileFormat(NamedTuple):
-    """A format: its suffixes, the module that knows it, and what it can hold.
+    """A format: its suffixes, the module that implements it, and what it can hold.
 
     `codec`: the prefix of the module's functions `header`, `read` and `working_memory` (None: it has tables of columns).
-    `package`: the package and the extra that read and write it.  `members`: has it named parts?  `cells`: do the clauses of
-    inputs apply?  `table`: are several outputs columns of one file?  `tables`: are its members columns of several
-    tables?"""
+    `package`: the package and the extra that read and write it.  `members`: does it have named parts?  `cells`: do the clauses of
+    inputs apply?  `table`: can several outputs be columns of one file?  `tables`: are its members columns of several tables?"""
 
     suffixes: tuple[str, ...]
     module: str
@@ -124,10 +123,10 @@ FORMATS: Final = (
 )
 BY_SUFFIX: Final = {suffix: format for format in FORMATS for suffix in format.suffixes}
 DATED_TABLES: Final = (".parquet", ".arrow", ".feather")
-"""The tables that have types of dates, times and their differences; npy files have them too."""
+"""The tables with types for dates, times and their differences; npy files have such types too."""
 DATED: Final = (".npy", ".npz", *DATED_TABLES)
 COMPRESSED: Final = (".gz", ".zst")
-"""Suffixes after that of a text format (`x.csv.gz`)."""
+"""Suffixes that may follow that of a text format (`x.csv.gz`)."""
 TEXTS: Final = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt")
 
 
@@ -137,7 +136,7 @@ def suffixes(holds: Callable[[FileFormat], bool]) -> tuple[str, ...]:
 
 
 def require_package(format: FileFormat, *, writes: bool = False) -> None:
-    """FileTrouble E704 (E708 to write) where the package of a format is not installed."""
+    """Raises FileTrouble E704 (E708 for writing) unless the package of a format is installed."""
     package, extra = format.package
     if package and find_spec(package) is None:
         raise missing_package(extra, package, writes=writes)

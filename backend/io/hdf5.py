@@ -42,7 +42,7 @@ def _opened(content: Content) -> Iterator[Any]:
 
 
 def datasets(content: Content) -> dict[str, tuple[tuple[int, ...], str, bool]]:
-    """The shape, the stored type and whether it is text, of each dataset by its path."""
+    """Yields for each dataset its path, shape and stored type, and whether it is text."""
     with _opened(content) as file:
         return {name: (tuple(file[name].shape), str(file[name].dtype), _is_text(file[name])) for name in _names(file)}
 
@@ -69,7 +69,7 @@ def _names(file: Any) -> list[str]:
 
 
 def _dataset(file: Any, wanted: Column) -> Any:
-    """The dataset of an input, whose type the kind accepts."""
+    """The dataset of an input; raises FileTrouble unless the kind accepts its type."""
     import h5py
 
     names, member = _names(file), wanted.member.strip("/")
@@ -114,14 +114,14 @@ def _texts(dataset: Any) -> Any:
 
 
 def header(content: Content, wanted: Column) -> tuple[int, ...]:
-    """The shape, after all checks that need no data; text is read for its longest."""
+    """The shape, after all checks that need no data; for text the data are read, since its longest item decides the shape."""
     with _opened(content) as file:
         dataset = _dataset(file, wanted)
         return tuple(map(int, _texts(dataset).shape if _is_text(dataset) else dataset.shape))
 
 
 def working_memory(content: Content, wanted: Column) -> int:
-    """Bytes that reading takes besides the array: h5py's cache, a chunk as stored and inflated, and a block."""
+    """The bytes that reading takes besides the array: h5py's cache, a chunk as stored and inflated, and a block."""
     with _opened(content) as file:
         dataset = _dataset(file, wanted)
         chunk = int(dataset.dtype.itemsize)
@@ -148,14 +148,15 @@ def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
 
 
 def _rows(dataset: Any, wanted: Column, shape: tuple[int, ...]) -> int:
-    """The rows of a block: some chunks, if there are chunks."""
+    """The rows of a block: those of some chunks, if the dataset has chunks."""
     rows = max(1, _BLOCK // max(1, bytes_of(wanted.kind, shape[1:])))
     chunk = int(dataset.chunks[0]) if dataset.chunks else 1
     return max(rows // chunk * chunk, min(chunk, 16 * rows), 1)
 
 
 def blocks(content: Content, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
-    """The first row of the block of chunks with row `first`, and blocks of items in row order from there on."""
+    """The first row of the chunks that contain row `first`, and an iterator of items in row order from there on, block by
+    block."""
     with _opened(content) as file:
         dataset = _dataset(file, wanted)
         step = _rows(dataset, wanted, tuple(dataset.shape))

@@ -62,7 +62,8 @@ _COUNTED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A parsed header: `description`: NumPy's dtype string; `stored`: the name in `elements.ACCEPTED`; `start`: of the data."""
+    """A parsed header: `description` is NumPy's dtype string, `stored` the name in `elements.ACCEPTED`, `start` the offset of the
+    data."""
 
     description: str
     stored: str
@@ -82,7 +83,7 @@ class Header:
 
 
 def parse_header(file: BinaryIO) -> Header:
-    """Read the header from the start of an npy file; the file is then at its data.  Raises FileTrouble."""
+    """Reads the header from the start of an npy file and leaves the file at its data.  Raises FileTrouble."""
     start = file.read(8)
     if start[:6] != MAGIC:
         raise damaged("is not an npy file" if start else "is empty, not an npy file", "npy files are written by `numpy.save`")
@@ -146,7 +147,7 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
 
 
 def _require_accepted(header: Header, wanted: Column) -> None:
-    """Raise E706 for items that the declared type does not accept: of dates and times, other than it says."""
+    """Raises E706 for items that the declared type does not accept, such as dates where it declares times."""
     form = _COUNTED.get(header.description[1:])
     if form is not None and form is not wanted.reading.form:
         raise undeclared(form)
@@ -188,7 +189,7 @@ def fill(file: BinaryIO, header: Header, kind: Kind, shape: tuple[int, ...]) -> 
 
 
 def require_writable(values: Any) -> None:
-    """Raise E708 for more axes than readers of the format accept."""
+    """Raises E708 for more axes than readers of the format accept."""
     if values.ndim > MOST_AXES:
         raise FileTrouble(Code.E708, f"cannot hold {values.ndim} axes")
 
@@ -205,7 +206,7 @@ def header_of(kind: Kind, shape: tuple[int, ...], form: CellFormat = CellFormat.
 
 
 def write(file: BinaryIO, values: Any, kind: Kind, form: CellFormat = CellFormat.ITEM) -> None:
-    """Write a NumPy array of the kind, header and data."""
+    """Writes a NumPy array of the kind: header and data."""
     import numpy
 
     file.write(header_of(kind, values.shape, form))
@@ -217,7 +218,7 @@ def write(file: BinaryIO, values: Any, kind: Kind, form: CellFormat = CellFormat
 #
 # Random access to the rows of an npy file, also of an uncompressed member of an archive, for reading and writing.
 #
-# A source relies on the header that was read while planning; each pass checks that the file has not changed since.
+# A source relies on the header that was read during planning; each pass checks that the file is unchanged.
 
 @dataclass(frozen=True, slots=True)
 class NpySource:
@@ -253,7 +254,7 @@ class NpySource:
         return self.shape[0] * self.row_bytes
 
     def open(self) -> BinaryIO:
-        """Returns a handle, after checking that the file is unchanged since planning.  Raises FileTrouble."""
+        """Returns a handle, after checking that the file has not changed since planning.  Raises FileTrouble."""
         with system_errors():
             file = self.content.open()
         self.require_same(file)
@@ -270,7 +271,7 @@ class NpySource:
             raise damaged("changed while it was read")
 
     def read(self, handle: BinaryIO, first: int, into: Any, keep: int) -> None:
-        """Read rows from `first` on into `into`, as many as it has.  Raises FileTrouble if the file is too short."""
+        """Fills `into` with the rows from `first` on.  Raises FileTrouble if the file is too short."""
         import numpy
 
         with system_errors():
@@ -290,7 +291,8 @@ class NpySource:
 
 
 def npy_source(content: Content, kind: Kind, shape: tuple[int, ...], at: int = 0) -> NpySource | None:
-    """Returns the rows of an npy file at offset `at` of a content; None if its header differs from the one read before."""
+    """Returns the rows of an npy file at offset `at` of a content; None if its header differs from the one read during
+    planning."""
     with system_errors(), content.open() as file:
         file.seek(at)
         header = parse_header(file)
@@ -313,7 +315,7 @@ class NpySink(RandomAccessSink):
         yield 0, at, 0, count
 
     def finish(self) -> None:
-        """Nothing is left to write: the header was written first."""
+        """There is nothing left to write, since the header was written first."""
 
     def start_of(self, chunk: int) -> int:
         return len(header_of(self.kind, self.shape, self.reading.form))
@@ -329,7 +331,7 @@ class NpySink(RandomAccessSink):
 
 @contextmanager
 def _member(content: Content, name: str) -> Iterator[tuple[BinaryIO, int]]:
-    """Context of the named member: its stream and its uncompressed length."""
+    """Yields the stream of the named member and its uncompressed length."""
     with opened(content, "is not an npz file") as archive:
         info = _find(archive, name)
         with member(archive, info) as stream:
@@ -366,7 +368,7 @@ def npz_header(content: Content, wanted: Column) -> tuple[int, ...]:
 
 
 def place_of(content: Content, name: str) -> int | None:
-    """Returns the offset of an uncompressed member in the archive; None if it is compressed."""
+    """Returns the offset of an uncompressed member in the archive; None if the member is compressed."""
     with opened(content, "is not an npz file") as archive:
         return stored_at(content, _find(archive, name))
 
@@ -380,6 +382,6 @@ def npz_read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind."""
     with _member(content, wanted.member) as (stream, length):
         array = fill(stream, _parse(stream, length, wanted.kind), wanted.kind, shape)
-        if stream.read(1):  # `zipfile` compares the checksum at the end of the member
+        if stream.read(1):  # at the end of the member `zipfile` compares the checksum
             raise damaged("has a member that goes on after its data")
         return array

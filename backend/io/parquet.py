@@ -2,10 +2,10 @@
 
 A table has the shape [rows, columns]; `table.parquet:name` is one column, and declared with one axis a table of one column
 is that column.  Column types widen as stored types of other formats do (`cells`); decimals and nested columns are E706,
-and so is a missing value if no clause gives a replacement.  Columns of text, dates, times, dictionaries, and those with
-clauses, come through the Arrow interface (`external_arrays`).
+and so is a missing value without a clause that replaces it.  Columns of text, dates, times, dictionaries, and those with clauses,
+come through the Arrow interface (`external_arrays`).
 
-The header pass reads the footer only.  The data are read batch by batch; their number must be that of the footer.
+The header pass reads the footer only.  The data are read batch by batch; the number of rows must be that of the footer.
 """
 
 from __future__ import annotations
@@ -133,12 +133,13 @@ def column_of(name: str, chunked: Any) -> ArrowColumn:
 
 
 def _plain(chunked: Any) -> Any:
-    """Returns numbers as a NumPy array, 0 for missing ones."""
+    """Returns numbers as a NumPy array, with 0 for missing ones."""
     return chunked.fill_null(False if str(chunked.type) == "bool" else 0).to_numpy()
 
 
 def items_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
-    """Returns a column as a NumPy array by the clauses of an input.  Raises FileTrouble: E705 missing items, E706 wrong form."""
+    """Returns a column as a NumPy array by the clauses of an input.  Raises FileTrouble: E705 for missing items, E706 for a wrong
+    form."""
     if reading.form is CellFormat.PRESENT:
         return column.present
     values, filling = column.values, reading.missing
@@ -188,7 +189,7 @@ def _differences_of(column: ArrowColumn, form: CellFormat) -> Any:
 
 
 def _dates_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
-    """Returns the numbers of dates or times written as text, 0 for missing ones.  Raises FileTrouble (E705)."""
+    """Returns the numbers of dates or times written as text, with 0 for missing ones.  Raises FileTrouble (E705)."""
     numbers = np.zeros(len(column.present), np.int64)
     for at, (text, there) in enumerate(zip(_texts_of(column.values), column.present, strict=True)):
         if there:
@@ -222,9 +223,9 @@ _STORED: Final = {
 _BATCH: Final = 1 << 16
 """Items that are decoded at a time."""
 _ALLOCATOR: Final = 16 << 20
-"""Bytes that pyarrow's allocator requests from the system at a time, about."""
+"""The bytes that pyarrow's allocator requests from the system at a time, about."""
 _LARGEST_FOOTER: Final = 16 << 20
-"""An upper bound of the bytes of a list of columns, as strings and as containers."""
+"""An upper bound of the bytes of a footer's list of columns, as strings and as containers."""
 
 
 @contextmanager
@@ -241,7 +242,7 @@ def _opened(content: Content) -> Iterator[Any]:
             ) as file:  # fmt: skip
                 yield file
         except (ArrowException, OverflowError, UnicodeError, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:  # pyarrow's own have none
+            if isinstance(error, OSError) and error.errno is not None:  # pyarrow's own errors have no errno
                 raise
             raise damaged(f"is not a valid parquet file: {first_line(error)}") from None
 
@@ -282,7 +283,7 @@ def _shape(file: Any, columns: list[str], wanted: Column) -> tuple[int, ...]:
 
 
 def header(content: Content, wanted: Column) -> tuple[int, ...]:
-    """The shape, after checking the columns' types; a column of text is read for its longest."""
+    """The shape, after checking the columns' types; a text column is read for its longest item."""
     if _by_arrow(wanted):
         return tuple(map(int, _one_column(content, wanted).shape))
     with _opened(content) as file:
@@ -297,12 +298,12 @@ def _groups(file: Any, name: str) -> list[list[Any]]:
 
 
 def working_memory(content: Content, wanted: Column) -> int:
-    """Returns the bytes of memory besides the array: the pages of a column in one row group, stored and decoded, and a batch."""
+    """Returns the bytes besides the array: the pages of a column in one row group, stored and decoded, and a batch."""
     return _extra_bytes(content, "", lambda group: max(group, default=0))
 
 
 def largest_group(content: Content, wanted: Column) -> int:
-    """Returns the bytes of memory of reading by rows: the pages of all columns in one row group, and a batch."""
+    """Returns the bytes for reading by rows: the pages of all columns in one row group, and a batch."""
     return _extra_bytes(content, wanted.member, sum)
 
 
@@ -359,7 +360,7 @@ def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
 
 
 def columns(content: Content) -> Mapping[str, Callable[[], ArrowColumn]]:
-    """The functions that read each column whole."""
+    """Returns by name the functions that each read a full column."""
     with _opened(content) as file:
         names = _names(file, "")
 
@@ -377,7 +378,8 @@ def stored_bytes(content: Content, wanted: Column) -> int:
 
 
 def blocks(content: Content, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
-    """Returns the first row of the row group with row `first`, and blocks of items in row order from there on."""
+    """Returns the first row of the row group with row `first`, and an iterator of items in row order from there on, block by
+    block."""
     with _opened(content) as file:
         groups, start = list(range(file.metadata.num_row_groups)), 0
         while len(groups) > 1 and start + file.metadata.row_group(groups[0]).num_rows <= first:
@@ -422,7 +424,7 @@ _COMPLEX: Final = (Kind.C64, Kind.C128)
 
 
 def require_written(column: CsvColumn) -> None:
-    """Raise E708 for dates and days beyond those of Arrow's types."""
+    """Raises E708 for dates and days outside the range of Arrow's types."""
     most = {CellFormat.DATE: 2**31 - 1, CellFormat.DAYS: (2**63 - 1) // _DAY_OF_SECONDS}.get(column.form)
     if most is not None and column.values.size:
         present = column.values[column.values != MISSING_POINT]
@@ -440,7 +442,7 @@ def columns_of(column: CsvColumn) -> list[CsvColumn]:
 
 
 def require_storable(kind: Kind, shape: tuple[int, ...]) -> None:
-    """Raise E708 for values that a parquet file cannot hold."""
+    """Raises E708 for values that a parquet file cannot hold."""
     if kind in _COMPLEX:
         raise FileTrouble(Code.E708, "is complex, which no column of such a table is", "write it to an npy file")
     if kind is not Kind.CHAR or len(shape) != 2:
@@ -448,14 +450,14 @@ def require_storable(kind: Kind, shape: tuple[int, ...]) -> None:
 
 
 def require_table(columns: Sequence[CsvColumn]) -> None:
-    """Raise E708 for outputs that do not form one table."""
+    """Raises E708 for outputs that do not form one table."""
     require_columns(columns)
     for column in columns:
         require_storable(column.kind, column.values.shape)
 
 
 def write_table(file: BinaryIO, columns: Sequence[CsvColumn], *, ipc: bool = False) -> None:
-    """Write columns of one length, as Parquet or (`ipc`) as an Arrow IPC file.  Raises OSError."""
+    """Writes columns of one length, as Parquet or (`ipc`) as an Arrow IPC file.  Raises OSError."""
     with Outlet(file) as outlet:
         writer = _RowGroups(outlet, [(column.name, column.kind, column.form) for column in columns], ipc=ipc)
         for start in range(0, len(columns[0].values), writer.rows):
@@ -464,7 +466,7 @@ def write_table(file: BinaryIO, columns: Sequence[CsvColumn], *, ipc: bool = Fal
 
 
 def arrow_table(columns: Sequence[CsvColumn]) -> Any:
-    """Columns of one length as a table of pyarrow, which shares the memory of numbers.  Raises FileTrouble E708."""
+    """Columns of one length as a pyarrow table, which shares the memory of numbers.  Raises FileTrouble E708."""
     import pyarrow
 
     require_table(columns)
@@ -474,7 +476,7 @@ def arrow_table(columns: Sequence[CsvColumn]) -> Any:
 
 
 class _RowGroups:
-    """Writes a new file, one row group after another."""
+    """Writes a new file one row group after another."""
 
     def __init__(
         self, file: BinaryIO | Outlet | None, columns: Sequence[tuple[str, Kind, CellFormat]], *, ipc: bool = False
@@ -493,7 +495,7 @@ class _RowGroups:
             self._writer = parquet.ParquetWriter(file, self._schema, use_dictionary=texts)
 
     def write(self, parts: Sequence[Any]) -> None:
-        """Write a row group; text is given as rows of characters."""
+        """Writes a row group; text is passed as rows of characters."""
         import pyarrow
 
         arrays = [pyarrow.array(_items(part, field.type), field.type) for part, field in zip(parts, self._schema, strict=True)]
@@ -504,7 +506,7 @@ class _RowGroups:
 
 
 def _type(kind: Kind, form: CellFormat) -> Any:
-    """Returns the Arrow type of a column; days are seconds, as no unit of Arrow's is longer."""
+    """Returns the Arrow type of a column; differences of days are stored as seconds, Arrow's longest unit."""
     import pyarrow
 
     match form:
@@ -536,7 +538,7 @@ def _items(part: Any, type: Any) -> Any:
 
 @dataclass(slots=True)
 class ParquetSink(AppendSink):
-    """Appends rows to a new parquet file, collected until a row group is full."""
+    """Collects rows and appends them to a new parquet file whenever they fill a row group."""
 
     working_memory: ClassVar[int] = WORKING_MEMORY
 

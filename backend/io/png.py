@@ -40,11 +40,11 @@ _SUB, _UP, _AVERAGE, _PAETH = 1, 2, 3, 4
 LEAST_DIAGONAL: Final = 256
 """The least bytes of a diagonal for which its NumPy calls cost little per byte."""
 _FEW: Final = 64
-"""The bytes of a diagonal for which the byte-by-byte loop costs as much."""
+"""The bytes of a diagonal below which the byte-by-byte loop is as fast."""
 
 
 def restore(rows: Any, filters: Any, step: int, above: Any) -> Any:
-    """Undo the filters of rows; `step` is the bytes of one pixel, `above` the restored row before them (None: no row)."""
+    """Undoes the filters of rows; `step` is the bytes of a pixel, `above` the restored row before them (None: there is none)."""
     import numpy
 
     if int(filters.max(initial=0)) > _PAETH:
@@ -70,7 +70,7 @@ def restore(rows: Any, filters: Any, step: int, above: Any) -> Any:
 
 
 def _restore_bytes(rows: Any, filters: Any, step: int, above: Any) -> Any:
-    """Undo the filters byte by byte."""
+    """Undoes the filters byte by byte."""
     import numpy
 
     count, restored = rows.shape[1], bytearray()
@@ -95,7 +95,7 @@ def _restore_bytes(rows: Any, filters: Any, step: int, above: Any) -> Any:
 
 
 def _restore_diagonals(rows: Any, filters: Any, step: int, above: Any) -> Any:
-    """Undo the filters by anti-diagonals, see Note [Filters] and Note [Skewed]."""
+    """Undoes the filters by anti-diagonals; see Notes [Filters] and [Skewed]."""
     import numpy
 
     height, width = rows.shape[0], rows.shape[1] // step
@@ -148,7 +148,7 @@ MOST_CHUNKS: Final = 1 << 20
 LONGEST_SIDE: Final = 1_000_000
 """The compression level; libpng's default."""
 _BAND: Final = 8 << 20
-"""Bytes of a band of rows: for reading, and for writing."""
+"""Bytes of a band of rows, for reading and for writing."""
 _WRITTEN: Final = 1 << 18
 _SMALL: Final = {b"IHDR": 13, b"PLTE": 768, b"tRNS": 768}
 _PIXELS: Final = b"IDAT"
@@ -160,7 +160,7 @@ _PALETTE: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """The fields of IHDR, and the palette with its transparency, if any."""
+    """The fields of IHDR, and the palette with its transparency, if there is one."""
 
     width: int
     height: int
@@ -191,7 +191,8 @@ class Image:
 
 
 def _chunks(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
-    """Yields (name, content) of chunks up to IEND, checksums verified: pixels in blocks, chunks that are not needed empty."""
+    """Yields (name, content) of the chunks up to IEND after verifying their checksums: pixels in blocks; unneeded chunks are
+    empty."""
     start = file.read(8)
     if start != SIGNATURE:
         raise damaged("is not a PNG file" if start else "is empty, not a PNG file")
@@ -235,7 +236,7 @@ def _blocks(file: BinaryIO, length: int, name: bytes) -> Iterator[bytes]:
 
 
 def _parse(file: BinaryIO) -> Image:
-    """Returns the description of an image, after checking every chunk and the least size of its pixels."""
+    """Returns the description of an image, after checking every chunk and the least size of its pixel data."""
     image: Image | None = None
     palette = alpha = b""
     compressed = 0
@@ -282,7 +283,7 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
 
 
 def working_memory(content: Content, wanted: Column) -> int:
-    """Returns the bytes of memory besides the array: a band, inflated, restored and as samples."""
+    """Returns the bytes besides the array: a band, inflated, restored and as samples."""
     with system_errors(), content.open() as file:
         image = _parse(file)
     rows = min(image.height, band_rows(image.row_bytes, max(1, image.pixel_bits // 8)))
@@ -382,7 +383,8 @@ def _samples(image: Image, rows: Any) -> Any:
 
 
 def write(file: BinaryIO, shape: tuple[int, ...], depth: int, band: Callable[[int, int], Any]) -> None:
-    """Write samples of 8 or 16 bits of shape [h w] or [h w c], c from 1 to 4; `band(first, last)` gives those of some rows."""
+    """Write samples of 8 or 16 bits of shape [h w] or [h w c], c from 1 to 4; `band(first, last)` returns those of rows [first,
+    last)."""
     import numpy
 
     height, width = shape[:2]
@@ -403,7 +405,7 @@ def write(file: BinaryIO, shape: tuple[int, ...], depth: int, band: Callable[[in
 
 
 def writing_rows(row_bytes: int) -> int:
-    """Returns the rows that are compressed at a time."""
+    """Returns the number of rows that are compressed at a time."""
     return max(1, _WRITTEN // (row_bytes + 1))
 
 
@@ -413,7 +415,7 @@ def _write_chunk(file: BinaryIO, name: bytes, content: bytes) -> None:
 
 # ---------------------------------------------------------------------------------------------------- arrays as pictures
 #
-# Mapping of values to pixels when a result is written as `.png`.
+# Values of a result become pixels when it is written as `.png`.
 #
 # A picture is a matrix (grey), or has a third axis of 1 to 4 channels.  bool is black and white; u8 is written as it is;
 # integers within 0..255 and within 0..65535 become 8- and 16-bit pixels as they are; floats within 0..1 are multiplied by

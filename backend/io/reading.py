@@ -1,11 +1,10 @@
-"""Inputs: the shape from the header alone, then the data.
+"""Reads inputs: the shape from the header alone, then the data.
 
-A path is `file.suffix`, or `file.npz:name` (`.parquet:`, `.zarr:`) for one array of several.  `read_shape` touches no data
-(text formats are scanned once); sizes are bound from it, obligations and memory are checked, and only then `read_values`
-reads.
+A path is `file.suffix`, or `file.npz:name` (`.parquet:`, `.zarr:`) for one of several arrays.  `read_shape` touches no data (text
+formats are scanned once); the shape binds the sizes, obligations and memory are checked, and only then `read_values` reads.
 
-Failures: RunFailed with E704 (cannot be read) or E705 (damaged); Refused with E706 (not of the declared type) or E707
-(permission, by the caller).  Which files may be touched is the caller's decision, see `shell.execution.params`.
+Errors: RunFailed with E704 (unreadable) or E705 (damaged); Refused with E706 (not of the declared type).  The caller decides
+which files may be touched (E707, `shell.execution.params`).
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def _require_text(wanted: Column) -> None:
 
 
 def _texts(content: Content) -> Iterator[str]:
-    """The characters block by block, without a byte order mark."""
+    """Yields the characters block by block, without a byte order mark."""
     decoder, before, lines, first = codecs.getincrementaldecoder("utf-8")(), 0, 1, True
     with system_errors(), content.open() as file:
         while True:
@@ -81,7 +80,7 @@ def _texts(content: Content) -> Iterator[str]:
 
 
 def _codes(content: Content) -> Iterator[Any]:
-    """The characters as code points block by block, `\\r\\n` as one `\\n`."""
+    """Yields the characters as code points block by block, with `\\r\\n` as one `\\n`."""
     import numpy
 
     held = ""
@@ -93,7 +92,7 @@ def _codes(content: Content) -> Iterator[Any]:
 
 
 def header(content: Content, wanted: Column) -> tuple[int, ...]:
-    """The shape: the number of characters, or of lines and of the characters of the longest."""
+    """The shape: the number of characters, or of lines and of the characters of the longest line."""
     import numpy
 
     _require_text(wanted)
@@ -111,7 +110,7 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
 
 
 def working_memory(content: Content, wanted: Column) -> int:
-    """Bytes that reading takes besides the array: blocks as bytes, as text, and as code points with their positions."""
+    """The bytes that reading takes besides the array: blocks as bytes, as text, and as code points with their positions."""
     return min(64 * content.size(), 64 * _TEXT_BLOCK)
 
 
@@ -140,7 +139,7 @@ def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
 
 
 def _place_lines(items: Any, shape: tuple[int, ...], codes: Any, line: int, column: int) -> tuple[int, int]:
-    """Store a block that begins at a line and a column; returns the line and column of the next one."""
+    """Stores a block that begins at a line and a column; returns the line and column of the next block."""
     import numpy
 
     ends = codes == _LINE_END
@@ -182,11 +181,11 @@ def format_of(suffix: str) -> ArrayCodec | None:
 
 
 class ColumnReader(Protocol):
-    """A table of columns: the shapes of all inputs are asked for first, then their values."""
+    """A table of columns: the shapes of all inputs are requested before their values."""
 
     @property
     def doubt(self) -> str:
-        """Why the first record, which was read as data, may be a header."""
+        """The reason why the first record, which was read as data, may be a header."""
         ...
 
     @property
@@ -199,8 +198,8 @@ class ColumnReader(Protocol):
 class InputSpec:
     """The declaration of an input: its kind and rank, its clauses, and its line in the program.
 
-    `rho_number`: the file's name in messages, as the program wrote it, if the path was resolved.  `held`: its bytes if they could
-    be read only once.  `tables`: the tables that several inputs take columns of, each of which is read once."""
+    `shown`: the file's name in messages.  `held`: the file's bytes, if they could be read only once.  `tables`: the tables that
+    several inputs take columns of, each of which is read once."""
 
     kind: Kind
     rank: int
@@ -212,7 +211,7 @@ class InputSpec:
 
 
 def read_shape(path: str, wanted: InputSpec) -> tuple[int, ...]:
-    """The shape that the file gives an input."""
+    """The shape of an input according to its file."""
     rank = wanted.rank
     with located(wanted.shown or path, wanted.span), system_errors():
         shape = _header(path, wanted)
@@ -224,7 +223,7 @@ def read_shape(path: str, wanted: InputSpec) -> tuple[int, ...]:
 
 
 def read_values(path: str, wanted: InputSpec, shape: tuple[int, ...]) -> Any:
-    """The data as a NumPy array of the kind (text: dtype U1) and of the shape that `read_shape` gave."""
+    """The data as a NumPy array of the kind (text: dtype U1), of the shape that `read_shape` returned."""
     with located(wanted.shown or path, wanted.span), system_errors():
         file, member = split_member(path)
         content, suffix = content_of(file, wanted.held)
@@ -250,7 +249,7 @@ def identity_of(content: Content, suffix: str, column: Column) -> tuple[int | st
 
 
 def table_of(content: Content, suffix: str, wanted: InputSpec, places: tuple[RecordOffset, ...] = ()) -> ColumnReader:
-    """The table that an input takes one or all columns of.  `places`: its record starts, if they are known."""
+    """The table of which an input reads one or all columns.  `places`: its record starts, if they are known."""
     separator = wanted.reading.separator or DELIMITERS.get(suffix, "")
     key = content.path, separator
     if key not in wanted.tables:
@@ -264,12 +263,12 @@ def table_of(content: Content, suffix: str, wanted: InputSpec, places: tuple[Rec
 
 
 def column_of(member: str, wanted: InputSpec) -> Column:
-    """The column of a table that an input takes."""
+    """The column of a table that an input reads."""
     return Column(member, wanted.kind, wanted.rank, wanted.reading)
 
 
 def reading_from(path: str, reading: ColumnFormat) -> ColumnFormat:
-    """The clauses of an input read from a file: where its format has no type for differences, they are numbers."""
+    """The clauses of an input; for a format without types for differences of dates, they say that these are numbers."""
     typed = suffix_of(split_member(path)[0]) in DATED
     is_number = reading.form in (CellFormat.DAYS, CellFormat.DURATION) and not typed
     return replace(reading, form=CellFormat.ITEM) if is_number else reading
@@ -283,7 +282,7 @@ def is_any_value(declared: ArrayType) -> bool:
 
 
 def check_declared(values: Any, declared: ArrayType, sizes: Mapping[SizeVariable, int], path: str, span: Span) -> None:
-    """E706 where an input's values (a NumPy array of the declared shape) are not of its declared elements: outside
+    """Raises E706 where an input's values (a NumPy array of the declared shape) are not of its declared elements: outside
     `int<low..high>` or `idx<n>`, or not each of 0..n-1 once where it is declared `perm<n>`."""
     element = declared.element
     low, high = element.low, element.high if element.symbolic_max is None else element.symbolic_max.evaluate(sizes)
@@ -296,7 +295,7 @@ def check_declared(values: Any, declared: ArrayType, sizes: Mapping[SizeVariable
 
 
 def check_range(values: Any, low: int | None, high: int | None, path: str, span: Span) -> None:
-    """E706 where an input declared `int<low..high>` or `idx<n>` (0..n-1) holds something else.  `values` is a NumPy array."""
+    """Raises E706 where an input declared `int<low..high>` or `idx<n>` (0..n-1) has other values.  `values`: a NumPy array."""
     if not values.size:
         return
     below, above = low is not None and int(values.min()) < low, high is not None and int(values.max()) > high
@@ -313,7 +312,7 @@ def _bound(number: int | None) -> str:
 
 
 def check_permutation(values: Any, path: str, span: Span) -> None:
-    """E706 where an input declared `perm<n>` does not hold each of 0..n-1 once; its range has been checked."""
+    """Raises E706 where an input declared `perm<n>` lacks some of 0..n-1; its range has already been checked."""
     if not values.size:
         return
     seen = np.zeros(values.size, np.bool_)
@@ -339,7 +338,7 @@ def _header(path: str, wanted: InputSpec) -> tuple[int, ...]:
 
 
 def content_of(file: str, held: bytes | None) -> tuple[Content, str]:
-    """The file and its format, which is known."""
+    """The file's content, and its format, which must be known."""
     suffix = suffix_of(file)
     if suffix not in READABLE:
         raise FileTrouble(
@@ -360,7 +359,7 @@ def _axes(rank: int) -> str:
 
 @contextmanager
 def located(path: str, span: Span) -> Iterator[None]:
-    """Turns a codec's `FileTrouble` into the diagnostic of one input or output."""
+    """Turns a codec's `FileTrouble` into the diagnostic of an input or output."""
     try:
         yield
     except FileTrouble as trouble:
@@ -377,17 +376,17 @@ def _error(trouble: FileTrouble, path: str, span: Span) -> RhoError:
 #
 # Ranges of rows of a file that is read sequentially: text, row groups, chunks.
 #
-# Rows that have been read and are still needed stay in memory.  Rows before these are read again, from their chunk if the format
-# has chunks, else from the start of the file.
+# Rows that have been read and are still needed stay in memory.  Earlier rows are read again: from their chunk if the format has
+# chunks, else from the start of the file.
 
 Blocks: TypeAlias = Callable[[int], tuple[int, Iterator[Any]]]
-"""From a row to a row at or before it, and the items from there on as vectors."""
+"""Takes a row; returns a row at or before it, and an iterator of the items from there on as vectors."""
 
 
 @dataclass(slots=True)
 class _Cursor:
-    """The state of reading: the blocks in memory, whose first item is number `at`, and the iterator of further ones (None: not
-    open)."""
+    """The state of a sequential read: the blocks in memory, of which the first item has number `at`, and the iterator of further
+    blocks (None: not open)."""
 
     at: int = 0
     blocks: list[Any] = field(default_factory=list)
@@ -402,8 +401,8 @@ class _Cursor:
 class SequentialSource:
     """Rows of a file that is read sequentially.
 
-    `bytes`: the stored bytes of all rows; `working_memory`: the memory that reading takes; `identify`: the current identity of
-    the file, which was `identity` when the run was planned."""
+    `bytes`: the stored bytes of all rows; `working_memory`: the memory that reading takes; `identify`: returns the current
+    identity of the file, which was `identity` during planning."""
 
     content: Content
     kind: Kind
@@ -423,13 +422,13 @@ class SequentialSource:
         return prod(self.shape[1:])
 
     def open(self) -> _Cursor:
-        """A cursor.  Raises FileTrouble if the file has changed since planning."""
+        """Returns a cursor.  Raises FileTrouble if the file has changed since planning."""
         cursor = _Cursor()
         self.require_same(cursor)
         return cursor
 
     def close(self, cursor: _Cursor) -> None:
-        """Release the blocks in memory."""
+        """Releases the blocks in memory."""
         close = getattr(cursor.more, "close", None)
         if close is not None:
             close()
@@ -441,7 +440,7 @@ class SequentialSource:
             raise damaged("changed while it was read")
 
     def read(self, cursor: _Cursor, first: int, into: Any, keep: int) -> None:
-        """Rows from `first` on, as many as `into` has; those from `keep` on will be wanted again.  FileTrouble."""
+        """Fills `into` with the rows from `first` on; rows from `keep` on will be read again.  Raises FileTrouble."""
         items, wanted = into.reshape(-1), first * self._width
         more = self._begin(cursor, first)
         filled, start, index = 0, cursor.at, 0
@@ -460,7 +459,7 @@ class SequentialSource:
                 index -= 1
 
     def _begin(self, cursor: _Cursor, first: int) -> Iterator[Any]:
-        """The iterator that reads row `first` next or later, skipping chunks before it if the format has chunks."""
+        """The iterator that yields row `first` first or later; skips earlier chunks if the format has chunks."""
         before, beyond = first * self._width < cursor.at, first * self._width > cursor.end
         if cursor.more is None or before or beyond:
             row, more = self.blocks(first)
@@ -473,13 +472,13 @@ class SequentialSource:
 
 # ---------------------------------------------------------------------------------------------------- random-access sources
 #
-# Inputs that can be read a range of rows at a time, and how.
+# Inputs of which a range of rows can be read.
 
 _BLOCK: Final = 1 << 20
 
 
 class RowSource(Protocol):
-    """An input whose rows can be read in ranges; `bytes`: its stored bytes; `working_memory`: bytes that reading takes."""
+    """An input of which ranges of rows can be read; `bytes`: its stored bytes; `working_memory`: bytes that reading takes."""
 
     @property
     def path(self) -> str: ...
@@ -493,24 +492,24 @@ class RowSource(Protocol):
     def working_memory(self) -> int: ...
 
     def open(self) -> Any:
-        """A handle.  Raises FileTrouble if the file has changed since planning."""
+        """Returns a handle.  Raises FileTrouble if the file has changed since planning."""
         ...
 
     def read(self, handle: Any, first: int, into: Any, keep: int) -> None:
-        """Rows from `first` on, as many as `into` has; those from `keep` on will be wanted again.  FileTrouble."""
+        """Fills `into` with the rows from `first` on; rows from `keep` on will be read again.  Raises FileTrouble."""
         ...
 
     def require_same(self, handle: Any) -> None:
-        """Raise FileTrouble if the file has been written meanwhile."""
+        """Raises FileTrouble if the file has been written since it was opened."""
         ...
 
     def close(self, handle: Any) -> None: ...
 
 
 def row_source(path: str, wanted: InputSpec, shape: tuple[int, ...], places: tuple[RecordOffset, ...] = ()) -> RowSource | None:
-    """The rows of a file with this shape, from its header; None if the format cannot be read in ranges.
+    """The rows of a file, whose header gave this shape; None if the format cannot be read in ranges.
 
-    `places`: the record starts of a table, if it was measured elsewhere."""
+    `places`: the record starts of a table, if they were measured elsewhere."""
     from . import npy, parquet, zarr
     from .npy import npy_source
 
@@ -557,7 +556,7 @@ def places_of(path: str, wanted: InputSpec) -> tuple[RecordOffset, ...]:
 
 # ---------------------------------------------------------------------------------------------------- memory of reading
 #
-# The bytes that reading and writing a file take in addition to its array, as part of the planned peak.
+# The bytes that reading or writing a file takes in addition to its array, as part of the planned peak.
 #
 # Every figure is an upper bound.  `tests/soak/test_files_memory.py` compares them with the memory of processes.
 
@@ -565,7 +564,7 @@ _MB: Final = 1 << 20
 
 
 def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, held: bytes | None = None) -> int:
-    """Bytes besides the array of an input whose header was read.  `held`: the bytes of a pipe, which stay in memory."""
+    """The bytes, besides the array, of reading an input.  `held`: the bytes of a pipe, which stay in memory."""
     with located(path, span), system_errors():
         file, member = split_member(path)
         content, file_suffix = content_of(file, held)
@@ -579,7 +578,7 @@ def reading_bytes(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, 
 
 
 def writing_bytes(path: str, kind: Kind, shape: tuple[int, ...]) -> int:
-    """Bytes besides the array of an output."""
+    """The bytes, besides the array, of writing an output."""
     from . import parquet, zarr
 
     items, most = math.prod(shape), bytes_of(kind, shape)

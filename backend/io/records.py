@@ -31,17 +31,17 @@ from .formats import FileTrouble, damaged, system_errors
 from .sources_and_sinks import Content, new_array
 
 RecordOffset: TypeAlias = tuple[int, int, int]
-"""The start of a record: how many records are before it, its byte offset, and its line (from 1)."""
+"""The start of a record: the number of records before it, its byte offset, and its line (from 1)."""
 START: Final[RecordOffset] = (0, 0, 1)
 TOGETHER: Final = 1 << 18
-"""Bytes of a block of lines, approximately."""
+"""Approximate bytes of a block of lines."""
 _PIECE: Final = 1 << 18
-"""Bytes of a part of a long line; also the limit for a line within a cell and for a line with quotes."""
+"""Bytes of a part of a long line; also the most bytes of a line within a cell, and of a line with quotes."""
 _LONGEST_CELL: Final = 1 << 17
 _MARK: Final = "\ufeff".encode()
 _LINE_END: Final = 10
 _NOT_WINDOWS: Final = frozenset({0x81, 0x8D, 0x8F, 0x90, 0x9D})
-"""Bytes that are no characters of Windows-1252."""
+"""Bytes that are undefined in Windows-1252."""
 _LONE_RETURN: Final = (
     "a carriage return stands where no line ends",
     "lines end in LF or CR LF: `tr '\\r' '\\n' < old.csv > new.csv`",
@@ -50,7 +50,7 @@ _LONE_RETURN: Final = (
 # ---------------------------------------------------------------------------------------------------- compiled code
 
 _BYTE_NANOSECONDS: Final = 150
-"""What a byte of a table takes without compiled code, about."""
+"""Approximate nanoseconds per byte of a table without compiled code."""
 _MOST_TEXT: Final = 1 << 20
 _SPLIT, _WIDTHS, _CONVERT = range(3)
 _COMPLETE, _OPEN, _ODD = range(3)
@@ -63,7 +63,7 @@ _POINTER, _WORD = ctypes.c_void_p, ctypes.c_int64
 
 
 class _Request(ctypes.Structure):
-    """`struct request` of `records.c`."""
+    """The Python form of `struct request` of `records.c`."""
 
     _fields_ = (
         ("operation", _WORD), ("data", ctypes.c_char_p), ("length", _WORD), ("separator", _WORD), ("keeps_blank", _WORD),
@@ -77,21 +77,21 @@ class _Request(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class RecordCode:
-    """The compiled code of `records.c`."""
+    """The text of the code of `records.c`."""
 
     def text(self) -> str:
         return read_text(Path(__file__).with_name("records.ll"), _MOST_TEXT)
 
 
 def _compiled(size: int) -> Callable[[Any], int] | None:
-    """The function of `records.c`, where it pays for a table of so many bytes."""
+    """The compiled function of `records.c`, if it pays for a table of `size` bytes."""
     address = address_if_worthwhile(RecordCode(), size * _BYTE_NANOSECONDS)
     return None if address is None else ctypes.CFUNCTYPE(_WORD, _POINTER)(address)
 
 
 @cache
 def _powers_of_five() -> Any:
-    """The 128 leading bits of powers of five, those of negative powers rounded up: the table of `records.c`."""
+    """The 128 leading bits of powers of five, those of negative powers rounded up: a table of `records.c`."""
     words = []
     for power in range(_LEAST_POWER, _MOST_POWER + 1):
         five = 5 ** abs(power)
@@ -107,7 +107,8 @@ def _powers_of_five() -> Any:
 
 @dataclass(slots=True)
 class RecordCells:
-    """The cells of some records: where each starts and stops in the data (with bits of `records.c`), and each record's first.
+    """The cells of some records: the start and stop of each cell in the data (with flag bits of `records.c`), and the first cell
+    of each record.
 
     `end`: where the last complete record ends; `lines`: line ends before there; `is_open`: a quote is open after it."""
 
@@ -136,20 +137,20 @@ class RecordCells:
         return bool(int(self.stops[at]) & _QUOTED)
 
     def text(self, at: int) -> str:
-        """A cell."""
+        """The text of a cell."""
         stop = int(self.stops[at])
         text = self.data[int(self.starts[at]) : stop & _WHERE].decode()
         return text.replace('""', '"') if stop & _ESCAPED else text
 
     def texts(self) -> list[str]:
-        """All cells."""
+        """The texts of all cells."""
         if not self.data.isascii() or b'"' in self.data:
             return [self.text(at) for at in range(self.count)]
         text = self.data.decode()
         return [text[start:stop] for start, stop in zip(self.starts.tolist(), self.stops.tolist(), strict=True)]
 
     def record_lines(self, line: int) -> list[int]:
-        """The line at which each record begins, where the data begin at a line."""
+        """The line at which each record begins, if the data begin at `line`."""
         ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == _LINE_END)
         lines: list[int] = (line + np.searchsorted(ends, self.starts[self.firsts])).tolist()
         return lines
@@ -160,7 +161,7 @@ class RecordCells:
 
 
 class Splitter:
-    """Splits the blocks of a table into cells, in buffers that it uses again for the next block.  `size`: bytes of the table."""
+    """Splits the blocks of a table into cells, in buffers that each block reuses.  `size`: bytes of the table."""
 
     def __init__(self, separator: str, size: int) -> None:
         self.separator = separator
@@ -168,7 +169,8 @@ class Splitter:
         self._buffers = np.empty((3, 0), np.uint32)
 
     def split(self, data: bytes, line: int, *, is_part: bool = False) -> RecordCells:
-        """The cells of data that begins at a line.  Raises FileTrouble E705, not for a quote that is open at the end."""
+        """The cells of data that begins at a line.  Raises FileTrouble E705, but not for a quote that is still open at the
+        end."""
         if self.call is not None and len(data) < _WHERE:
             if self._buffers.shape[1] < len(data) + 2:
                 self._buffers = np.empty((3, len(data) + 2), np.uint32)
@@ -185,7 +187,7 @@ class Splitter:
         return _split(data, self.separator, line, is_part)
 
     def widths(self, cells: RecordCells, part: range, widest: Any) -> None:
-        """Raise the widths of columns (characters) to those of some cells, the first of which is in the first column."""
+        """Raises the `widest` characters of columns to those of these cells, the first of which is in the first column."""
         columns = len(widest)
         if self.call is None:
             for at in part:
@@ -200,7 +202,7 @@ class Splitter:
 
 @cache
 def _grammar(separator: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """A cell (its quoted or its plain text) and what ends it; and a cell whose end is another."""
+    """The patterns of a cell (its quoted or plain text) with its end, and of a cell that another cell follows."""
     sign = re.escape(separator.encode())
     plain = rb"(?:(?!" + sign + rb')[^"\r\n](?:(?!' + sign + rb")[^\r\n])*+)?+"
     if len(separator.encode()) == 1:
@@ -210,7 +212,7 @@ def _grammar(separator: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
 
 
 def _split(data: bytes, separator: str, line: int, is_part: bool) -> RecordCells:
-    """`Splitter.split` by a regular expression."""
+    """`Splitter.split` by regular expressions."""
     pattern, unended = _grammar(separator)
     starts, stops, firsts = list[int](), list[int](), list[int]()
     at = end = 0
@@ -245,7 +247,7 @@ def _split(data: bytes, separator: str, line: int, is_part: bool) -> RecordCells
 
 
 def _require_open(data: bytes, at: int, unended: re.Pattern[bytes], line: int) -> bool:
-    """Whether no cell begins here because its quote is not closed.  Raises FileTrouble E705 for other reasons."""
+    """Returns whether no cell begins here because a quote is still open.  Raises FileTrouble E705 for any other reason."""
     match = unended.match(data, at)
     rest = data[at:].lstrip(b" ")
     if rest.startswith(b'"') and (match is None or match[1] is None):
@@ -287,7 +289,7 @@ class RecordBlock:
 
 
 def blocks(content: Content, separator: str, start: RecordOffset = START) -> Iterator[RecordBlock]:
-    """The blocks of a table from the start of a record on."""
+    """Yields the blocks of a table from the start of a record on."""
     with system_errors(), content.open() as file:
         splitter = Splitter(separator, content.size())
         _, byte, line = start
@@ -320,7 +322,7 @@ def blocks(content: Content, separator: str, start: RecordOffset = START) -> Ite
 
 
 def _parts(file: BinaryIO, data: bytes, byte: int, line: int, splitter: Splitter) -> Iterator[RecordBlock]:
-    """The parts of a long line, whose beginning has been read."""
+    """Yields the parts of a long line, whose beginning has already been read."""
     column, ends, separator = 0, False, splitter.separator.encode()
     while not ends:
         more = file.readline(_PIECE)
@@ -340,7 +342,7 @@ def _parts(file: BinaryIO, data: bytes, byte: int, line: int, splitter: Splitter
 
 
 def _require_text(data: bytes, line: int) -> None:
-    """FileTrouble E705 unless the data, which begin at a line, are UTF-8 without NUL."""
+    """Raises FileTrouble E705 unless the data, which begin at `line`, are UTF-8 without NUL."""
     if not data.isascii():
         try:
             data.decode()
@@ -365,7 +367,7 @@ _MOST_KNOWN: Final = 1 << 16
 
 
 class Converter:
-    """Converts cells into items of an array as the declaration of a column says."""
+    """Converts cells to items of an array, according to a column's declaration."""
 
     def __init__(self, wanted: Column) -> None:
         self._wanted, self._form = wanted, _form_of(wanted)
@@ -373,9 +375,7 @@ class Converter:
         """The numbers of dates and times that were converted one by one."""
 
     def fill(self, block: RecordBlock, first: int, stride: int, room: Any) -> None:
-        """Fill `room` with the items of cells from `first` on, each `stride` cells after the one before.
-
-        Raises UnreadableCell."""
+        """Fills `room` with the items of every `stride`-th cell from `first` on.  Raises UnreadableCell."""
         at, count, cells = 0, len(room), block.cells
         call = None if self._form is None else block.splitter.call
         request, _missing = self._request(cells, first, stride, room) if call is not None else (None, None)
@@ -405,7 +405,7 @@ class Converter:
         return item
 
     def _request(self, cells: RecordCells, first: int, stride: int, room: Any) -> tuple[_Request, Any]:
-        """The request, and the item of missing cells, which must live as long."""
+        """The request, and the item for missing cells, which must stay alive as long as the request."""
         wanted, reading = self._wanted, self._wanted.reading
         low, high = integer_range(wanted.kind) if wanted.kind in INTEGER_BITS else (0, 0)
         size, missing = room.dtype.itemsize * (room.shape[1] if room.ndim == 2 else 1), None
@@ -425,7 +425,7 @@ class Converter:
 
 
 class UnreadableCell(Exception):
-    """A cell that is no item: its line, its number in the block, and why."""
+    """Raised for a cell that is no item: its line, its index in the block, and the reason."""
 
     def __init__(self, line: int, cell: int, trouble: CellError) -> None:
         self.line, self.cell, self.trouble = line, cell, trouble
@@ -433,7 +433,7 @@ class UnreadableCell(Exception):
 
 
 def _form_of(wanted: Column) -> int | None:
-    """The conversion of `records.c`; None if it has none."""
+    """The number of the conversion in `records.c`; None if it has none."""
     reading, kind = wanted.reading, wanted.kind
     if not reading.decimal.isascii() or len(reading.decimal) != 1:
         return None

@@ -2,8 +2,8 @@
 
 Ranges grow while a file is read sequentially, and the latest are cached for all readers of the process.  Requests forbid
 compression, redirections are not followed, and a server times out after `PATIENCE` seconds.  A file is identified by the size,
-`ETag` and `Last-Modified` that its server reports once for each `Content`; later responses are compared with these.  The only
-module that imports fsspec and aiohttp.
+`ETag` and `Last-Modified` that its server reports once for each `Content`; later responses are compared with these.  No other
+module imports fsspec and aiohttp.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from ...lang.support.records import dataclass, field
 from .formats import FileTrouble, damaged, first_line, missing_package
 
 PATIENCE: Final = 20.0
-"""Timeout in seconds, for a response and between two parts of it."""
+"""Seconds to wait for a response, and for each next part of it."""
 _LEAST: Final = 1 << 14
 _MOST: Final = 1 << 20
-"""Bytes of a fetched range, at least and at most, if less is requested."""
+"""The least and the most bytes of a fetched range, where fewer are requested."""
 CACHE_BYTES: Final = 4 << 20
-"""Bytes of the cache of fetched ranges."""
+"""The most bytes of the cache of fetched ranges."""
 _NAMES: Final = ("ETag", "Last-Modified")
 
 
 class _HttpResponse(Exception):
-    """A response that is not the file."""
+    """Raised for a response that is not the file."""
 
     def __init__(self, status: int, reason: str, location: str) -> None:
         super().__init__(f"{status} {reason}".strip())
@@ -42,7 +42,7 @@ class _HttpResponse(Exception):
 
 
 async def _require_the_file(response: Any) -> None:
-    """Check that a response is the file, and record its validators."""
+    """Checks that a response is the file, and records its validators."""
     if response.status < 300:
         _LATEST_VALIDATORS[str(response.url)] = tuple([response.headers.get(name) for name in _NAMES])
     else:
@@ -116,7 +116,7 @@ def _trouble(error: BaseException | None) -> FileTrouble:
 @dataclass(frozen=True, slots=True)
 class Version:
     """The version of a file: its size and a digest.  `validators`: `ETag` and `Last-Modified`, if every response has them;
-    `location`: the URL of these responses."""
+    `location`: the URL of the responses."""
 
     size: int
     digest: str
@@ -124,7 +124,7 @@ class Version:
     location: str
 
     def require_same(self) -> None:
-        """Raise FileTrouble if the latest response had other validators."""
+        """Raises FileTrouble if the latest response has other validators."""
         if any(one and other and one != other for one, other in zip(self.validators, _LATEST_VALIDATORS.get(self.location, ()),
             strict=False)):
             raise damaged("changed while it was read")
@@ -135,7 +135,7 @@ _LATEST_VALIDATORS: Final[dict[str, tuple[str | None, ...]]] = {}
 
 
 def current_version(url: str) -> Version:
-    """The version that the server reports now.  Raises FileTrouble."""
+    """The version that the server reports at present.  Raises FileTrouble."""
     system, path = _system_of(url)
     with _as_file_trouble():
         system.invalidate_cache()
@@ -170,11 +170,11 @@ class _RangeCache:
         processes.in_children(self._forget_unfetched)
 
     def _forget_unfetched(self) -> None:
-        """After a fork: forget the ranges that a thread of the parent is fetching."""
+        """Drops, after a fork, the ranges that a thread of the parent was fetching."""
         self._parts = [(of, part) for of, part in self._parts if part.bytes.done()]
 
     def at(self, key: tuple[str, str], at: int, count: int, size: int) -> tuple[_ByteRange, bool]:
-        """The range with a byte, and whether the caller has to fetch it; `count` bytes are requested."""
+        """The range that contains byte `at`, and whether the caller has to fetch it; `count` bytes are requested."""
         with self._lock:
             same = [part for of, part in self._parts if of == key]
             cached = next((part for part in same if part.first <= at < part.stop), None)
@@ -193,7 +193,7 @@ class _RangeCache:
             return part, cached is None
 
     def drop(self, key: tuple[str, str], part: _ByteRange) -> None:
-        """Forget a range that could not be fetched."""
+        """Drops a range that could not be fetched."""
         with self._lock:
             self._parts = [(of, one) for of, one in self._parts if of != key or one is not part]
 
@@ -242,7 +242,7 @@ class Remote(io.RawIOBase):
                     _CACHE.drop(self._key, part)
                     part.bytes.set_exception(error)
                     raise
-            if wait_for(part.bytes).exception() is None:  # if another reader failed, this one tries
+            if wait_for(part.bytes).exception() is None:  # if another reader failed to fetch it, this one tries
                 return part
 
     def _fetch(self, first: int, stop: int) -> bytes:

@@ -1,8 +1,8 @@
-"""Where bytes of a run come from and go to: sources of inputs and sinks of outputs.
+"""The sources of inputs and the sinks of outputs.
 
-A source is a regular file, opened again for each pass, a URL, or what was read once from a pipe.  A sink is a new file of
-numbers that is written a slab at a time: a temporary file next to its target, until the outputs of a run are renamed together
-(`writing.write_together`).  It has the kind and shape of a value, but no data.
+A source is a regular file, which is opened anew for each pass, a URL, or the bytes of a pipe, which are read once.  A sink is a
+new file of numbers that is written slab by slab: it is a temporary file next to its target until the outputs of a run are renamed
+together (`writing.write_together`).  A sink has the kind and shape of a value, but no data.
 """
 
 from __future__ import annotations
@@ -40,29 +40,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Content:
-    """The bytes of an input.  `held`: those of a stream that can be read only once (None: they are in the file or at the URL)."""
+    """The bytes of an input.  `held`: those of a stream that can be read only once; None if they are in the file or at the
+    URL."""
 
     path: str
     held: bytes | None = None
 
     @cached_property
     def version(self) -> Version:
-        """The version of a URL at its first request.  Raises FileTrouble."""
+        """The version of a URL at the time of the first request.  Raises FileTrouble."""
         from .remote import current_version
 
         return current_version(self.path)
 
     @property
     def is_compressed(self) -> bool:
-        """Is it a text that is stored compressed?"""
+        """Is the input a text that is stored compressed?"""
         return self.path.lower().endswith(COMPRESSED) and suffix_of(self.path) in TEXTS
 
     def open(self) -> BinaryIO:
-        """Open it at its start, inflated.  Raises OSError or FileTrouble, like the methods below."""
+        """Opens the content at its start, decompressed.  Raises OSError or FileTrouble, as do the methods below."""
         return cast(BinaryIO, io.BufferedReader(_Inflated(self), 1 << 17)) if self.is_compressed else self.open_stored()
 
     def open_stored(self) -> BinaryIO:
-        """Open its bytes as they are stored."""
+        """Opens the bytes as they are stored."""
         if self.held is not None:
             return io.BytesIO(self.held)
         if is_url(self.path):
@@ -72,7 +73,7 @@ class Content:
         return open_regular(self.path)
 
     def size(self) -> int:
-        """Its length in bytes, as it is stored."""
+        """The stored length in bytes."""
         if self.held is not None:
             return len(self.held)
         if is_url(self.path):
@@ -81,7 +82,7 @@ class Content:
 
     @property
     def cached_bytes(self) -> int:
-        """Bytes that the process caches of it besides the array it is read into."""
+        """The bytes of the input that the process caches, besides its array."""
         if self.held is not None:
             return len(self.held)
         if is_url(self.path):
@@ -91,13 +92,13 @@ class Content:
         return 0
 
     def identity(self, file: BinaryIO | None = None) -> tuple[int | str, ...]:
-        """A value that changes when the file is written.  `file`: the content, if it is open."""
+        """A value that changes when the file is written.  `file`: the content, if it is already open."""
         if self.held is not None:
             return ()
         if is_url(self.path):
             from .remote import current_version
 
-            # with validators every answer is compared with the version that was planned for
+            # with validators, every response is compared with the version at planning
             version = self.version if self.version.validators else current_version(self.path)
             return version.size, version.digest
         status = os.stat(self.path) if file is None else os.fstat(file.fileno())
@@ -105,8 +106,8 @@ class Content:
 
 
 def suffix_of(path: str) -> str:
-    """The suffix of a path in lower case, which determines the format.  Both forms of a zarr store, the folder and `.zarr.zip`,
-    give `.zarr`, and a text that is compressed (`x.csv.gz`) gives that of the text."""
+    """The suffix of a path in lower case, which determines the format.  Both forms of a zarr store (the folder and `.zarr.zip`)
+    have the suffix `.zarr`; a compressed text such as `x.csv.gz` has that of the text, `.csv`."""
     name = (urlsplit(path).path if is_url(path) else path).lower()
     if name.endswith(COMPRESSED):
         inner = os.path.splitext(os.path.splitext(name)[0])[1]
@@ -115,7 +116,8 @@ def suffix_of(path: str) -> str:
 
 
 class _Inflated(io.RawIOBase):
-    """The content of a text that is compressed by gzip or zstd.  Raises FileTrouble E705 where it is damaged or a bomb."""
+    """The content of a text that is compressed by gzip or zstd.  Raises FileTrouble E705 if it is damaged or a decompression
+    bomb."""
 
     def __init__(self, content: Content) -> None:
         self._content, self._limit = content, max(_LEAST_LIMIT, _MOST_RATIO * content.size())
@@ -174,7 +176,7 @@ _LEAST_LIMIT: Final = 256 << 20
 _MOST_RATIO: Final = 200
 _INFLATED: Final = 1 << 18
 _STORED: Final = 1 << 10
-"""Bytes that are inflated at a time: a block of zstd that repeats one byte is 32,768 times its size."""
+"""Stored bytes that are decompressed at a time: a zstd block that repeats one byte expands 32,768-fold."""
 
 
 def _gunzipped(file: BinaryIO) -> Iterator[bytes]:
@@ -223,14 +225,14 @@ def length_of(file: BinaryIO) -> int:
 # Stored and deflated members are read; bzip2 and LZMA, which may need any amount of memory, are refused.
 
 LONGEST_DIRECTORY: Final = 8 << 20
-"""Bytes of the central directory at most, which zipfile reads at once and turns into objects."""
+"""The most bytes of the central directory, which zipfile reads at once and turns into objects."""
 _ENCRYPTED: Final = 1
 _LOCAL: Final = struct.Struct("<26sHH")
 """The local header of a member, which ends with the lengths of its name and of its extra field."""
 
 
 def _unsound() -> tuple[type[Exception], ...]:
-    """The exceptions that zipfile raises on damaged archives."""
+    """The exceptions that zipfile raises for damaged archives."""
     import zipfile
     import zlib
 
@@ -263,7 +265,7 @@ class _Bounded(io.BufferedIOBase):
 
 @contextmanager
 def opened(content: Content, otherwise: str) -> Iterator[zipfile.ZipFile]:
-    """The open archive.  Damaged members are E705, and so is a file that is no archive, with the message `otherwise`."""
+    """Yields the open archive.  Damaged members raise E705; so does a file that is no archive, with the message `otherwise`."""
     import zipfile
 
     with system_errors(), content.open() as file:
@@ -276,7 +278,7 @@ def opened(content: Content, otherwise: str) -> Iterator[zipfile.ZipFile]:
 
 
 def stored_at(content: Content, info: zipfile.ZipInfo) -> int | None:
-    """The offset of an uncompressed member's content; None if it is compressed."""
+    """The offset of an uncompressed member's content; None if the member is compressed."""
     import zipfile
 
     if info.flag_bits & _ENCRYPTED or info.compress_type != zipfile.ZIP_STORED:
@@ -305,14 +307,15 @@ def member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[BinaryIO
 
 # ---------------------------------------------------------------------------------------------------- blocks of values
 #
-# Outputs block by block, so that a file is never in memory besides its values.
+# Outputs are written block by block, so that a file is never in memory besides its values.
 
 ITEMS: Final = 1 << 13
 """Items of a block."""
 
 
 def blocks_of(values: Any, items: int = ITEMS) -> Iterator[Any]:
-    """The items of a NumPy array in row-major order, as vectors of at most `items`, each valid until the next one is requested.
+    """The items of a NumPy array in row-major order, as vectors of at most `items`, each of which is valid until the next is
+    requested.
 
     If the number of columns divides `items`, vectors are full rows.  A view is not copied as a whole."""
     import numpy
@@ -322,14 +325,15 @@ def blocks_of(values: Any, items: int = ITEMS) -> Iterator[Any]:
 
 
 def characters_of(items: Any) -> str:
-    """The characters of a vector of dtype `U1`; NumPy itself drops the NUL."""
+    """The characters of a vector of dtype `U1`; NumPy's own conversion drops NUL characters."""
     import numpy
 
     return str(numpy.ascontiguousarray(items).view("=u4").tobytes(), "utf-32-le" if sys.byteorder == "little" else "utf-32-be")
 
 
 def require_utf8(values: Any, *, table: bool = False) -> None:
-    """E708 if an array of `U1` has a character that UTF-8 cannot encode, or one that a text table cannot contain (`table`)."""
+    """Raises E708 if an array of `U1` has a character that UTF-8 cannot encode or, for a `table`, one that a text table cannot
+    contain."""
     for block in blocks_of(values, 1 << 18):
         if table and not block.view("=u4").all():
             raise FileTrouble(Code.E708, "holds the character NUL, which no table of text has", "write it to an npy file")
@@ -342,7 +346,7 @@ def require_utf8(values: Any, *, table: bool = False) -> None:
 
 # ---------------------------------------------------------------------------------------------------- reading into arrays
 #
-# An input's array while it is read: allocated once and filled block by block, so that no file is in memory twice.
+# The array of an input is allocated once and filled block by block, so that no file is in memory twice.
 
 BLOCK: Final = 1 << 16
 """Bytes that are read at a time."""
@@ -362,12 +366,12 @@ def bytes_of(kind: Kind, shape: tuple[int, ...]) -> int:
 
 
 def is_direct(dtype: Any, stored: Any) -> bool:
-    """Have items the same bytes in the file as in the array?"""
+    """Do items have the same bytes in the file and in the array?"""
     return bool(stored == dtype and stored.kind not in "bU")
 
 
 def fill(file: BinaryIO, room: memoryview) -> None:
-    """Fill the buffer with the next bytes of a file.  Raises OSError; FileTrouble E705 if the file ends before."""
+    """Fills the buffer with the next bytes of a file.  Raises OSError; FileTrouble E705 if the file is too short."""
     filled = 0
     while filled < len(room):
         count = file.readinto(room[filled : filled + BLOCK])  # type: ignore[attr-defined]
@@ -377,9 +381,9 @@ def fill(file: BinaryIO, room: memoryview) -> None:
 
 
 def fill_with_items(file: BinaryIO, room: Any, stored: Any) -> None:
-    """Fill an array, which need not be contiguous, with the next items of a file, of dtype `stored`, in row-major order.
+    """Fills an array, which need not be contiguous, with the next items of a file, of dtype `stored`, in row-major order.
 
-    Raises OSError; FileTrouble E705 if the file ends before, or has an invalid character."""
+    Raises OSError; FileTrouble E705 if the file is too short, or has an invalid character."""
     import numpy
 
     if is_direct(room.dtype, stored) and room.flags.c_contiguous:
@@ -397,7 +401,7 @@ def fill_with_items(file: BinaryIO, room: Any, stored: Any) -> None:
 
 
 def require_characters(items: Any) -> None:
-    """E705 unless every item of a `U1` array is a character."""
+    """Raises E705 unless every item of a `U1` array is a valid character."""
     codes = items.view(items.dtype.str[0].replace("=", "<").replace("|", "<") + "u4")
     if len(codes) and int(codes.max()) > LAST_CHARACTER:
         raise damaged("holds numbers that are not characters")
@@ -409,8 +413,8 @@ def require_characters(items: Any) -> None:
 class RowSink(ABC):
     """A file that receives an output in slabs.
 
-    `working_memory`: bytes that writing takes; `any_axis`: may slabs be along any axis in any order, rather than rows in order?
-    `name`: of the output; `reading`: how its items are written; `came`: bytes of items written so far."""
+    `working_memory`: the bytes that writing takes; `any_axis`: may slabs be along any axis in any order (otherwise they are rows
+    in order)?  `name`: that of the output; `reading`: the form of its items; `came`: the bytes of items written so far."""
 
     working_memory: ClassVar[int] = 0
     any_axis: ClassVar[bool] = False
@@ -430,30 +434,30 @@ class RowSink(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """Write all but the items.  Raises FileTrouble for values that the format cannot contain, and OSError."""
+        """Writes everything except the items.  Raises FileTrouble for values that the format cannot contain, and OSError."""
 
     @abstractmethod
     def put(self, slab: Any, axis: int, first: int) -> None:
-        """Write a slab: items from `first` on along an axis, and all along the others.  Raises OSError."""
+        """Writes a slab: items from `first` on along `axis`, and all along the other axes.  Raises OSError."""
 
     @abstractmethod
     def finish(self) -> None:
-        """Write what follows the items.  Raises OSError."""
+        """Writes what follows the items.  Raises OSError."""
 
     def begin(self) -> None:
-        """Create the temporary file.  Raises FileTrouble and OSError, as `prepare`."""
+        """Creates the temporary file.  Raises FileTrouble and OSError, as `prepare`."""
         self.handle = self.written.begin(self.path)
         self.prepare()
 
     def end(self) -> None:
-        """Complete and close the temporary file.  Raises OSError."""
+        """Completes and closes the temporary file.  Raises OSError."""
         if self.came != bytes_of(self.kind, self.shape):
             raise FileTrouble(Code.E708, "was not written whole")
         self.finish()
         self.written.end(self.handle)
 
     def discard(self) -> None:
-        """Delete the temporary file, unless it has been renamed."""
+        """Deletes the temporary file, unless it has been renamed."""
         self.written.__exit__(None, None, None)
 
 
@@ -461,8 +465,8 @@ class RowSink(ABC):
 #
 # A file wrapper that discards writes after it is shut.
 #
-# Writers of libraries flush when they are freed: after an interrupt that would be to a closed file, or to another one that got
-# its handle.
+# Writers of libraries flush when they are freed.  After an interrupt that would write to a closed file, or to another file that
+# got its handle.
 
 class Outlet(io.RawIOBase):
     """Forwards writes to a file until it is shut; a context manager that shuts it at the end."""
@@ -498,22 +502,22 @@ class Outlet(io.RawIOBase):
 
 # ---------------------------------------------------------------------------------------------------- append sinks
 #
-# Outputs whose rows are appended in order, giving the same bytes as writing the full value.
+# Outputs whose rows are appended in order, with the same bytes as if the full value were written.
 
 @dataclass(slots=True)
 class AppendSink(RowSink):
-    """`finish` closes its file."""
+    """A sink of rows in order; `finish` closes its file."""
 
     file: BinaryIO | None = None
     outlet: Outlet | None = None
 
     @abstractmethod
     def require(self) -> None:
-        """FileTrouble: what the format does not hold."""
+        """Raises FileTrouble for values that the format cannot hold."""
 
     @abstractmethod
     def append(self, rows: Any) -> None:
-        """Rows that follow those before.  OSError."""
+        """Appends rows.  Raises OSError."""
 
     def prepare(self) -> None:
         self.require()
@@ -541,7 +545,7 @@ class AppendSink(RowSink):
 # how much it has written (`came`).
 
 Piece: TypeAlias = tuple[int, int, int, int]
-"""A chunk, an offset in it, and the range of bytes of the array that are there (start, stop)."""
+"""A part of a slab in a file: the chunk, the offset in it, and the range [start, stop) of the array's bytes there."""
 
 
 @dataclass(slots=True)
@@ -552,7 +556,7 @@ class RandomAccessSink(RowSink):
 
     @abstractmethod
     def pieces(self, at: int, count: int) -> Iterator[Piece]:
-        """The pieces of the file for `count` bytes of the array, in row-major order, from byte `at` on."""
+        """The pieces of the file for `count` bytes of the array (row-major) from byte `at` on."""
 
     @abstractmethod
     def start_of(self, chunk: int) -> int:
@@ -587,7 +591,7 @@ class RandomAccessSink(RowSink):
         return self.written.temporaries[0]
 
     def reserve(self, size: int) -> None:
-        """Allocate the full file, of zeros.  Raises OSError."""
+        """Allocates the full file, filled with zeros.  Raises OSError."""
         try:
             if size and hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(self.handle, 0, size)
@@ -603,7 +607,7 @@ _NOT_RESERVED: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})
 
 
 def write_at(handle: int, data: Sequence[int], at: int) -> None:
-    """OSError."""
+    """Writes all of `data` at the offset `at`.  Raises OSError."""
     os.lseek(handle, at, os.SEEK_SET)
     done = 0
     while done < len(data):
@@ -611,7 +615,7 @@ def write_at(handle: int, data: Sequence[int], at: int) -> None:
 
 
 def checked_count(count: int | None) -> int:
-    """The number of bytes that the system wrote; raises OSError if it wrote none without an error."""
+    """The number of bytes that the system wrote; raises OSError if it wrote none without reporting an error."""
     if not count:
         raise OSError(errno.ENOSPC, "the system takes no more bytes")
     return count

@@ -1,12 +1,12 @@
-"""Outputs: written whole or not at all.
+"""Writes outputs atomically.
 
-A failure at any step (no space, no right, an interrupt) leaves the old file, or none, and no temporary one; several outputs are
-replaced together (`lang.support.files` has how).
+A failure at any step (no space, no permission, an interrupt) leaves the old file, or none, and no temporary file; several outputs
+are replaced together (`lang.support.files`).
 
 Formats by suffix: `.npy`, `.csv`, `.tsv`, `.parquet`, `.zarr.zip`, `.png` (see `png`), `.txt` (text, or the display), `.json`
 (`{"elem", "shape", "data"}` with nested lists, complex as `[re, im]`, text as rows, NaN and infinities as strings).
 
-Failures: RunFailed with E708.
+Errors: RunFailed with E708.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from .sources_and_sinks import ITEMS, RowSink, blocks_of, characters_of, require
 # Complex numbers are `[re, im]`, NaN and infinities text, the last axis of text a string.
 
 _SPELLED: Final = (Kind.F32, Kind.F64, Kind.C64, Kind.C128)
-"""Whose items JSON has not, or not all."""
+"""Kinds with items that JSON cannot represent as numbers."""
 
 
 def texts(kind: Kind, values: Any) -> Iterator[str]:
-    """The whole text; `values` is a NumPy array of the kind."""
+    """Yields the full text in blocks; `values`: a NumPy array of the kind."""
     yield f'{{"elem": "{kind.value}", "shape": {json.dumps(list(values.shape))}, "data": '
     yield from _nested(kind, values) if values.ndim else (_text(kind, values),)
     yield "}\n"
 
 
 def _nested(kind: Kind, values: Any) -> Iterator[str]:
-    """A list of lists; the last axis of text is a string."""
+    """Yields a nested list in blocks; the last axis of text is a string."""
     opening, comma, closing = ('"', "", '"') if kind is Kind.CHAR and values.ndim == 1 else ("[", ", ", "]")
     rows = max(1, ITEMS // max(1, values[:1].size))
     yield opening
@@ -91,25 +91,25 @@ def _spelled(item: Any) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- text files
 #
-# `.txt`, the other way: a char vector as it is (with a final newline), a matrix as lines; other values as they display.
+# `.txt`: a char vector as it is (with a final newline), a char matrix as lines; other values as they display.
 #
-# The columns of a matrix of numbers line up, as `vm.values` says, so its items are looked at before any is written: which columns
-# need exponents, then how wide they are.  Texts are made block by block.
+# The columns of a matrix of numbers line up, as `vm.values` says, so all its items are examined before any is written: first
+# which columns need exponents, then how wide they are.  Texts are made block by block.
 
 _ELSEWHERE = "write it to an npy or a json file"
 _LEAST, _MOST = 1e-4, 10.0 ** (DIGITS - 2)
-"""Numbers of this size need no exponent, whatever rounding does."""
+"""Numbers of these magnitudes need no exponent, however they are rounded."""
 
 
 def texts_of_lines(kind: Kind, values: Any) -> Iterator[str]:
-    """The whole text; `values` is a NumPy array of the kind."""
+    """Yields the full text in blocks; `values`: a NumPy array of the kind."""
     if kind is Kind.CHAR:
         return _characters(values)
     return _line(kind, values) if values.ndim < 2 else _table(kind, values)
 
 
 def require_lines(values: Any) -> None:
-    """E708: text whose file would be read as another."""
+    """Raises E708 for text that would read back as another value."""
     import numpy
 
     if values.size and characters_of(values.reshape(-1)[:1]) == "\ufeff":
@@ -188,7 +188,7 @@ def _table(kind: Kind, values: Any) -> Iterator[str]:
 
 
 def _by_column(kind: Kind, values: Any) -> Iterator[tuple[int, list[Any]]]:
-    """Blocks of items, and the column of the first."""
+    """Yields blocks of items, each with the column of its first item."""
     column = 0
     for block in blocks_of(values):
         yield column, _items(kind, block)
@@ -196,7 +196,7 @@ def _by_column(kind: Kind, values: Any) -> Iterator[tuple[int, list[Any]]]:
 
 
 def _split(kind: Kind, values: Any, forced: Any) -> Iterator[tuple[int, list[tuple[str, str]]]]:
-    """Blocks of texts, each cut at its point, and the column of the first."""
+    """Yields blocks of texts, each text split at its point, with the column of the first."""
     exponents = forced.tolist()
     for column, items in _by_column(kind, values):
         texts = (number_text(item, DIGITS, exponent=exponents[at % len(exponents)]) for at, item in enumerate(items, column))
@@ -204,7 +204,7 @@ def _split(kind: Kind, values: Any, forced: Any) -> Iterator[tuple[int, list[tup
 
 
 def _blank_lines(row: int, shape: tuple[int, ...]) -> str:
-    """A blank line where each enclosing axis steps."""
+    """The blank lines before a row: one for each enclosing axis that moves on."""
     return "\n" * sum(1 for axis in range(len(shape) - 2) if row and row % math.prod(shape[axis + 1 : -1]) == 0)
 
 
@@ -215,17 +215,17 @@ WRITABLE: Final = tuple(".zarr.zip" if suffix == ".zarr" else suffix for suffix 
 
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
-    """One file that is to be written: what fills it, and the program's line that asked for it."""
+    """A file to be written: the function that fills it, and the program's line that names it."""
 
     path: str
     fill: Callable[[BinaryIO], object]
     span: Span
     written: FileReplacement | None = None
-    """The temporary file next to the target, if the run has written it already."""
+    """The temporary file next to the target, if the run has already written it."""
 
 
 def write_values(path: str, values: Any, kind: Kind, span: Span) -> None:
-    """Write an `Array` or a NumPy array of the kind (text: dtype U1) to `path` in the format of its suffix."""
+    """Writes an `Array` or a NumPy array of the kind (text: dtype U1) to `path`, in the format of its suffix."""
     write_together([prepare_values(path, values, kind, span)])
 
 
@@ -233,9 +233,11 @@ def prepare_values(
     path: str, values: Any, kind: Kind, span: Span, *, shown: str | None = None, name: str = "values",
     reading: ColumnFormat = AS_WRITTEN,
 ) -> PendingWrite:  # fmt: skip
-    """A write of one output.  Refuses here all that the format cannot contain, so that several outputs are refused together.
+    """Prepares the write of one output.  Refuses at once all values that the format cannot contain, so that several outputs are
+    refused together.
 
-    `shown`: its name in messages if it is not a file, so that `path` only determines the format; `name`: the header of a text."""
+    `shown`: the output's name in messages if it is no file (`path` then only determines the format); `name`: the header of a
+    text."""
     from . import npy, parquet
 
     with located(shown or path, span):
@@ -259,7 +261,8 @@ Output: TypeAlias = tuple[str, Any, Kind, ColumnFormat]
 def prepare_table(
     path: str, outputs: Sequence[Output], span: Span, *, shown: str | None = None, headers: Mapping[str, Output] | None = None
 ) -> PendingWrite:  # fmt: skip
-    """A write of several outputs to one table, each a column under its name; each column of a matrix is one.
+    """Prepares the write of several outputs to one table: a vector is a column under its name, a matrix one column for each of
+    its own.
 
     `headers`: by the name of a matrix, the output that names its columns."""
     with located(shown or path, span):
@@ -276,14 +279,14 @@ def prepare_table(
 
 
 def arrow_table_of(outputs: Sequence[Output]) -> Any:
-    """Outputs as a table of pyarrow, each a column under its name.  Raises FileTrouble E708, ImportError without pyarrow."""
+    """Outputs as a pyarrow table, each a column under its name.  Raises FileTrouble E708, or ImportError without pyarrow."""
     from .parquet import arrow_table
 
     return arrow_table([column for output in outputs for column in _columns_of(_column("x.arrow", *output), None)])
 
 
 def _columns_of(column: CsvColumn, header: Output | None) -> list[CsvColumn]:
-    """The columns of a matrix under the names that a header has, or numbered; other values as they are.  Raises E708."""
+    """The columns of a matrix, named by a header or numbered; any other value as its only column.  Raises E708."""
     if column.kind is Kind.CHAR or column.values.ndim != 2:
         if header is not None:
             shape = " ".join(map(str, column.values.shape))
@@ -310,7 +313,7 @@ def _names_of(header: Output) -> list[str]:
 
 
 def _column(path: str, name: str, values: Any, kind: Kind, reading: ColumnFormat) -> CsvColumn:
-    """The column of an output; dates and times as text if the format has no such types."""
+    """The column of an output; dates and times become text if the format lacks such types."""
     array = to_numpy(values) if isinstance(values, Array) else values
     known = _suffix(path) in DATED and not reading.pattern
     if reading.form in (CellFormat.DAYS, CellFormat.DURATION):
@@ -350,7 +353,7 @@ def _table_writer(path: str, columns: Sequence[CsvColumn]) -> Callable[[BinaryIO
 
 
 def write_together(prepared: Sequence[PendingWrite]) -> None:
-    """Replace all of the files or none of them (`lang.support.files`).  RunFailed E708."""
+    """Replaces all of the files or none of them (`lang.support.files`).  Raises RunFailed E708."""
     by_target = {os.path.realpath(one.path): one for one in prepared}
     with FileReplacement() as files:
         for one in prepared:
@@ -368,7 +371,7 @@ def write_together(prepared: Sequence[PendingWrite]) -> None:
 
 
 def check_writable(path: str, span: Span) -> None:
-    """E708 before anything runs where the suffix is unknown, the folder is missing or the path is one."""
+    """Raises E708, before anything runs, if the suffix is unknown, the folder is missing, or the path is a folder."""
     from . import zarr
 
     with located(path, span):
@@ -398,7 +401,7 @@ def _suffix(path: str) -> str:
 
 
 def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
-    """The function that writes the file, block by block; refuses here, before a file exists, all that can be refused."""
+    """The function that writes the file block by block; refuses, before any file exists, all values that can be refused early."""
     from . import npy, png, zarr
 
     suffix = _suffix(path)
@@ -431,12 +434,12 @@ def _write_texts(file: BinaryIO, texts: Iterator[str]) -> None:
         file.write(text.encode("utf-8"))
 
 
-# -------------------------------------------------------------------------- whole or not at all
+# -------------------------------------------------------------------------- errors of the system
 
 
 @contextmanager
 def system_trouble() -> Iterator[None]:
-    """Errors of the operating system while writing become E708."""
+    """Turns errors of the operating system during a write into E708."""
     try:
         yield
     except FileNotFoundError as error:
@@ -455,10 +458,10 @@ def system_trouble() -> Iterator[None]:
 
 # ---------------------------------------------------------------------------------------------------- sinks of streamed outputs
 #
-# The sink of each format that can be written a slab at a time.
+# The sink of each format that can be written slab by slab.
 
 def sink_type(path: str, kind: Kind, reading: ColumnFormat) -> type[RowSink] | None:
-    """The sink for an output to a file of this name; None if its format needs the full value."""
+    """The sink type for an output to a file of this name; None if its format needs the full value."""
     from .npy import NpySink
     from .parquet import ParquetSink
     from .zarr import ZarrSink
@@ -476,7 +479,7 @@ def sink_type(path: str, kind: Kind, reading: ColumnFormat) -> type[RowSink] | N
 
 
 def endings_in_order(kind: Kind, rank: int) -> tuple[str, ...]:
-    """The suffixes of formats that accept rows of numbers in order; tables accept values of one or two axes."""
+    """The suffixes of formats that accept numeric rows in order; tables accept values of one or two axes."""
     if kind is Kind.CHAR:
         return ()
     tables = () if rank > 2 else (".csv", ".tsv") if kind.is_complex else (".csv", ".tsv", ".parquet")

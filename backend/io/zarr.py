@@ -1,14 +1,14 @@
 """`.zarr`: arrays in chunks, versions 2 and 3.
 
 `x.zarr` is a folder (or a zip file) that holds one array; `x.zarr:name` is the array of that name in a group.  Stored types
-widen as those of other formats do (`cells`).  Codecs are allowed by name, sizes are bounded before anything is inflated, links
-inside the folder are not followed, and chunks are read one at a time (`zarr_codecs`).
+widen as those of other formats do (`cells`).  Codecs are allowed by name, sizes are bounded before anything is decompressed,
+links inside the folder are not followed, and chunks are read one at a time (`zarr_codecs`).
 
-Note [Own reader].  The package zarr inflates a chunk to whatever its bytes become (1 MB of gzip for 32 bytes took 1.9 GB) and has
-no bound, so each of its codecs would have to be replaced by what is in `zarr_codecs` now.  It also holds a shard whole beside its
-items and decodes chunks in several threads of its own, so what reading takes would not be known before.
+Note [Own reader].  The package zarr decompresses a chunk without a bound (1 MB of gzip in place of 32 bytes took 1.9 GB), so each
+of its codecs would have to be replaced by `zarr_codecs`.  It also holds a full shard besides its items and decodes chunks in
+several threads, so the memory of reading could not be known in advance.
 
-The header pass reads the metadata only.  Chunks are looked for by the names that are there: those that are not cost nothing.
+The header pass reads the metadata only.  Chunks are found by listing the names that exist; absent chunks cost nothing.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .zarr_codecs import MOST_BYTES, ZarrArray, decoded
 
 # ---------------------------------------------------------------------------------------------------- files of a store
 #
-# Where a zarr array's metadata and chunks are: a folder, or a zip file.
+# The metadata and chunks of zarr arrays are in a folder or in a zip file.
 #
 # Links inside a folder are not followed.
 
@@ -51,27 +51,27 @@ METADATA: Final = ("zarr.json", ".zarray", ".zgroup")
 _PATH_SHOWN: Final = 200
 
 Key: TypeAlias = tuple[str, ...]
-"""Names, each inside the one before it."""
+"""The path of an entry: names, each inside the one before it."""
 Identity: TypeAlias = tuple[int | str, ...]
 
 
 class ZarrStore(Protocol):
-    """Named contents."""
+    """Named contents, in a folder or an archive."""
 
     def open(self, parts: Key) -> BinaryIO | None:
-        """A content; None if there is none."""
+        """The content at a path; None if there is none."""
         ...
 
     def names(self) -> Iterator[str]:
-        """What is directly in it."""
+        """The names directly in the store."""
         ...
 
     def below(self, parts: Key, depth: int) -> Iterator[Key]:
-        """Names of what is in a part of it, and in the parts of that, so many deep.  FileTrouble: a link."""
+        """The names below a path, down to `depth` levels.  Raises FileTrouble for a link."""
         ...
 
     def identity(self, parts: Key, depth: int) -> Identity:
-        """The same while nobody has written what is there.  OSError; FileTrouble."""
+        """A value that changes when an entry below a path is written.  Raises OSError and FileTrouble."""
         ...
 
 
@@ -165,11 +165,11 @@ def opened(content: Content) -> Iterator[ZarrStore]:
 _MOST_SHOWN: Final = 200
 _NUMBER: Final = re.compile("0|[1-9][0-9]{0,17}")
 _PLACE_BYTES: Final = 24
-"""Bytes for each chunk that is present, while chunks are listed."""
+"""Bytes per present chunk while chunks are listed."""
 
 
 def _metadata(store: ZarrStore, parts: tuple[str, ...]) -> tuple[str, dict[str, Any]] | None:
-    """Which metadata there are, and what they say."""
+    """The version of the metadata at a path, and their contents."""
     for name in METADATA:
         file = store.open((*parts, name))
         if file is None:
@@ -187,7 +187,7 @@ def _is_array(metadata: tuple[str, dict[str, Any]] | None) -> bool:
 
 
 def _array(store: ZarrStore, name: str) -> tuple[tuple[str, ...], ZarrArray]:
-    """Where an array is, and what its metadata say."""
+    """The path of an array, and its metadata."""
     root = _metadata(store, ())
     if root is None:
         raise damaged("is not a zarr array or group: it has no metadata")
@@ -213,7 +213,7 @@ def _parsed(metadata: tuple[str, dict[str, Any]]) -> ZarrArray:
 
 
 def _arrays(store: ZarrStore) -> list[str]:
-    """The arrays directly in a group, some of them if they are many."""
+    """The names of arrays directly in a group, or some of them if they are many."""
     names = sorted(name for name, _ in zip(store.names(), range(_MOST_SHOWN), strict=False) if is_name(name))
     arrays = []
     for name in names:
@@ -234,7 +234,7 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
 
 
 def working_memory(content: Content, wanted: Column) -> int:
-    """Bytes that reading takes besides the array: one chunk as stored, in each step of decoding, and decoded."""
+    """The bytes that reading takes besides the array: one chunk as stored, in each step of decoding, and decoded."""
     with opened(content) as store:
         parts, array = _array(store, wanted.member)
         return 4 * array.chunk_bytes + (1 << 16) + _PLACE_BYTES * len(_present(store, parts, array))
@@ -259,14 +259,14 @@ def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
 
 
 def band_bytes(content: Content, wanted: Column, row_bytes: int) -> int:
-    """Of the rows of one chunk, all along the other axes, in the array."""
+    """The bytes, in the array, of the rows of one chunk, in full along the other axes."""
     with opened(content) as store:
         _, array = _array(store, wanted.member)
         return row_bytes * (array.chunks[0] if array.chunks else 1)
 
 
 def blocks(content: Content, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
-    """The first row of the chunks that have row `first`, and the items from there on, in the array's order, as vectors."""
+    """The first row of the chunks that contain row `first`, and the items from there on as vectors, in row-major order."""
     with opened(content) as store:
         _, array = _array(store, wanted.member)
     start = first // array.chunks[0] * array.chunks[0]
@@ -284,17 +284,17 @@ def _bands(content: Content, wanted: Column, first: int) -> Iterator[Any]:
 
 
 def _counts(array: ZarrArray) -> list[int]:
-    """Chunks along each axis."""
+    """The number of chunks along each axis."""
     return [-(-size // chunk) for size, chunk in zip(array.shape, array.chunks, strict=True)]
 
 
 def _depth(array: ZarrArray) -> int:
-    """Names in the key of a chunk."""
+    """The number of names in the key of a chunk."""
     return len(_key(array, (0,) * len(array.chunks)))
 
 
 def _present(store: ZarrStore, parts: tuple[str, ...], array: ZarrArray) -> Any:
-    """The numbers of the chunks that are present, in row-major order; all others have only fill values."""
+    """The indices of the chunks that are present, in row-major order; all others have only fill values."""
     counts, present = _counts(array), Numbers("q")
     for key in store.below(parts, _depth(array)):
         indices = _place(array, key)
@@ -307,7 +307,7 @@ def _present(store: ZarrStore, parts: tuple[str, ...], array: ZarrArray) -> Any:
 
 
 def _fill(store: ZarrStore, parts: tuple[str, ...], array: ZarrArray, room: Any, present: Any, start: int = 0) -> None:
-    """The items of some rows, from `start` on, where chunks begin; those of chunks that are not there too."""
+    """Fills `room` with the items of rows from `start` on, at which chunks begin; absent chunks give fill values."""
     room[...] = converted_integers(np.asarray(array.fill), room.dtype)
     origin = [start, *[0] * (room.ndim - 1)][: room.ndim]
     counts = _counts(array)
@@ -330,13 +330,13 @@ def _fill(store: ZarrStore, parts: tuple[str, ...], array: ZarrArray, room: Any,
 
 
 def _key(array: ZarrArray, indices: Sequence[int]) -> tuple[str, ...]:
-    """The name of a chunk below the array's."""
+    """The names of a chunk below those of the array."""
     names = [*([array.prefix] if array.prefix else []), *map(str, indices)] or ["0"]
     return (".".join(names),) if array.separator == "." else tuple(names)
 
 
 def _place(array: ZarrArray, key: tuple[str, ...]) -> tuple[int, ...] | None:
-    """The chunk of that name; None if it is the name of none."""
+    """The indices of the chunk with that key; None if it is the key of no chunk."""
     names = key[0].split(".") if array.separator == "." and len(key) == 1 else key
     numbers = names[1:] if array.prefix else names
     if not array.chunks:
@@ -347,7 +347,7 @@ def _place(array: ZarrArray, key: tuple[str, ...]) -> tuple[int, ...] | None:
 
 
 def _put(room: Any, first: tuple[int, ...], items: Any) -> None:
-    """Store the items of a chunk, without those beyond the array's edge."""
+    """Stores the items of a chunk, without those beyond the array's edge."""
     if any(at >= size for at, size in zip(first, room.shape, strict=True)):
         return
     where = tuple(slice(at, at + size) for at, size in zip(first, items.shape, strict=True))
@@ -357,16 +357,16 @@ def _put(room: Any, first: tuple[int, ...], items: Any) -> None:
 
 # ---------------------------------------------------------------------------------------------------- uncompressed ZIP members
 #
-# Zip archives with uncompressed members: the offset of each is known before any of them is written.
+# Zip archives with uncompressed members, whose offsets are known before any member is written.
 #
-# Their bytes are written first, in any order, then `zipfile` goes over them in place.
+# The data of members are written first, in any order; then `zipfile` writes the headers around them.
 
 _HEADER: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
 class ZarrMember:
-    """`at`: of its header; its `size` bytes begin at `start`."""
+    """A member: its header is at `at`, and its `size` bytes begin at `start`."""
 
     name: str
     size: int
@@ -382,7 +382,7 @@ class ZarrMember:
 
 
 def members_of(sizes: Iterable[tuple[str, int]]) -> Iterator[ZarrMember]:
-    """One behind the other; names are ASCII."""
+    """The members in sequence, one behind the other; names are ASCII."""
     at = 0
     for name, size in sizes:
         member = ZarrMember(name, size, at)
@@ -391,7 +391,7 @@ def members_of(sizes: Iterable[tuple[str, int]]) -> Iterator[ZarrMember]:
 
 
 class _WrittenChunks(io.FileIO):
-    """A file that has its members' data already: while zipfile writes one of them (`comes`), the write is skipped."""
+    """A file that already contains its members' data: while zipfile writes one of them (`comes`), the write is skipped."""
 
     comes = False
 
@@ -402,8 +402,8 @@ class _WrittenChunks(io.FileIO):
 
 
 def complete(handle: int, members: Sequence[ZarrMember]) -> None:
-    """The headers of members whose bytes lie in an open file, and the list of members, which ends the archive.  Equal values give
-    equal files: every member has the first time that zip files know.  OSError."""
+    """Writes the headers of members whose data are in an open file, and the central directory, which ends the archive.  Equal
+    values give equal files: every member has the earliest time of zip files.  Raises OSError."""
     with _WrittenChunks(handle, "r+b", closefd=False) as file:
         file.seek(members[0].at)
         with zipfile.ZipFile(file, "w") as archive:
@@ -421,18 +421,18 @@ def complete(handle: int, members: Sequence[ZarrMember]) -> None:
 #
 # `.zarr.zip`: an array in chunks, zarr version 3, in one zip file.
 #
-# One file is replaced whole or not at all, which a folder is not; `zarr.storage.ZipStore` opens it, and so does
-# `zarr_store`.  Chunks are of whole rows as far as they fit, not compressed, each a member that can be read on its own.
+# One file can be replaced atomically, unlike a folder; `zarr.storage.ZipStore` opens it, and so does this module.  Chunks are of
+# whole rows as far as they fit, not compressed, each a member that can be read on its own.
 #
 # Source: the specification of Zarr version 3 (core).
 
 CHUNK: Final = 1 << 22
-"""Bytes of a chunk, at most."""
+"""The most bytes of a chunk."""
 _SUFFIX: Final = ".zarr.zip"
 
 
 def require_writable(path: str, kind: Kind) -> None:
-    """E708: what a zarr file cannot hold."""
+    """Raises E708 for values that a zarr file cannot hold."""
     if not path.lower().endswith(_SUFFIX):
         raise FileTrouble(
             Code.E708, "would be a folder, which is not replaced as one file is",
@@ -443,7 +443,7 @@ def require_writable(path: str, kind: Kind) -> None:
 
 
 def write(file: BinaryIO, values: Any, kind: Kind) -> None:
-    """A NumPy array of the kind.  OSError."""
+    """Writes a NumPy array of the kind.  Raises OSError."""
     sink = ZarrSink(_SUFFIX, kind, values.shape, handle=file.fileno())
     sink.prepare()
     rows = values if values.ndim else values.reshape(1)
@@ -454,7 +454,7 @@ def write(file: BinaryIO, values: Any, kind: Kind) -> None:
 
 
 def chunks_of(shape: Sequence[int], item: int) -> tuple[int, ...]:
-    """The shape of chunks: the last axes whole, as far as `CHUNK` bytes go."""
+    """The shape of chunks: as many of the last axes in full as fit in `CHUNK` bytes."""
     left, chunks = max(1, CHUNK // item), list[int]()
     for size in reversed(shape):
         chunks.insert(0, max(1, min(size, left)))
@@ -468,14 +468,14 @@ class _ShardLayout:
     contiguous part of a line, padded with 0 beyond the array."""
 
     members: tuple[ZarrMember, ...]
-    """`zarr.json`, and the chunks."""
+    """`zarr.json`, then the chunks."""
     line: int
     chunk: int
-    """Bytes."""
+    """Bytes of a chunk."""
 
     @property
     def of_line(self) -> int:
-        """Chunks."""
+        """The number of chunks of a line."""
         return -(-self.line // self.chunk)
 
 
@@ -502,7 +502,7 @@ def _metadata_document(kind: Kind, shape: tuple[int, ...]) -> bytes:
 
 
 def writing_bytes(kind: Kind, shape: tuple[int, ...]) -> int:
-    """Bytes besides the array: a chunk if its rows are not contiguous, and its bytes."""
+    """The bytes of writing besides the array: a chunk, if its rows are not contiguous, and its encoded bytes."""
     return 4 * math.prod(chunks_of(shape, kind.bytes)) * kind.bytes
 
 

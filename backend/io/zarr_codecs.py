@@ -1,9 +1,9 @@
 """Decoding of chunks of zarr arrays: a list of codecs by name, each with a bound on the size of its output.
 
 Codec names come from metadata, that is from untrusted data: a name is looked up in this module only, never in a registry
-(numcodecs' own contains `pickle`).  The size of a codec's output follows from the shape of the chunk; data that promise more are
-refused before they are inflated.  gzip, zlib and bz2 are Python's; blosc, zstd, lz4, shuffle and delta are numcodecs', crc32c is
-google-crc32c's (the extra `zarr`).
+(numcodecs' own contains `pickle`).  The size of a codec's output follows from the shape of the chunk; data that announce more are
+refused before they are decompressed.  gzip, zlib and bz2 are Python's; blosc, zstd, lz4, shuffle and delta are numcodecs', crc32c
+is google-crc32c's (the extra `zarr`).
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def _lz4(data: bytes, size: int, settings: Mapping[str, Any]) -> Any:
 
 
 def _zstd(data: bytes, size: int, settings: Mapping[str, Any]) -> Any:
-    """Decode first into a buffer of the largest allowed size, which rejects more, then without: frames may omit their size."""
+    """Decodes first into a buffer of the largest allowed size, which rejects larger output, then without it, since frames may
+    omit their size."""
     engine = _numcodecs("Zstd")
     engine.decode(data, bytearray(size))
     return engine.decode(data)
@@ -133,7 +134,7 @@ def decode_bytes(data: bytes, codecs: tuple[Codec, ...], size: int) -> bytes:
 
 
 def _sizes(codecs: tuple[Codec, ...], size: int) -> list[int | None]:
-    """Returns the input size of each codec when a chunk of `size` bytes is encoded; None after a compressor."""
+    """Returns the input size of each codec when a chunk of `size` bytes is encoded; None behind a compressor."""
     sizes: list[int | None] = []
     known: int | None = size
     for codec in codecs:
@@ -202,7 +203,8 @@ class Pipeline:
 class ZarrArray:
     """The metadata of an array.
 
-    `stored`: the name in `elements.ACCEPTED`; `prefix`, `separator`: of the keys of chunks; `fill`: the item of absent chunks.
+    `stored`: the name in `elements.ACCEPTED`; `prefix`, `separator`: those of the keys of chunks; `fill`: the item of absent
+    chunks.
     """
 
     shape: tuple[int, ...]
@@ -220,7 +222,7 @@ class ZarrArray:
 
     @property
     def chunk_bytes(self) -> int:
-        """The bytes of a chunk that is decoded at a time (an inner one of shards)."""
+        """The bytes of the chunks that are decoded one at a time (inner ones in shards)."""
         shape, pipeline = self.chunks, self.pipeline
         while pipeline.shards is not None:
             shape, pipeline = pipeline.shards.shape, pipeline.shards.inner
@@ -449,7 +451,7 @@ def _fill(value: Any, dtype: Any) -> Any:
 #
 # Decoding one chunk from bytes to a NumPy array, or the inner chunks of a shard.
 #
-# The index of a shard is read first, then one inner chunk after another, so that a shard is never whole in memory.
+# The index of a shard is read first, then one inner chunk after another, so that a shard is never fully in memory.
 
 _ABSENT: Final = (1 << 64) - 1
 _SLACK: Final = 1 << 16
