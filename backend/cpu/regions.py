@@ -1,5 +1,4 @@
-"""Loops, folds, scans and maps as machine code: a region is lowered once, compiled when that pays, and run in ranges of
-iterations."""
+"""Loops, folds, scans and maps as machine code: a region is lowered once, compiled when that pays, and run in ranges."""
 
 from __future__ import annotations
 
@@ -262,8 +261,7 @@ class RegionExecution:
         return TiledRows(count, touched // each, time / each, tiles.halo, tiles.stages, tiles.wraps)
 
     def cells(self, count: int, points: int = 0) -> None:
-        """Runs independent cells, or the rows of one cell, on the threads; `points`: points of each, if other than those of an
-        iteration."""
+        """Runs independent cells, or the rows of one cell, on the threads; `points`: of each, if not those of an iteration."""
         most = -(-count // (4 * self.threads))
         pace = RangeSizer(0, count, most, max(1, points or self.iteration.points))
         shared = {} if self.compiled.tiling is None else self.scratch()  # a thread touches only its rows
@@ -326,8 +324,7 @@ class RegionExecution:
 
 
 class RangeSizer:
-    """Divides up to `most` iterations into ranges, each no longer than an interrupt may wait; `points`: of one iteration, at
-    most."""
+    """Divides up to `most` iterations into ranges no longer than an interrupt may wait; `points`: the most of one iteration."""
 
     def __init__(self, first: int, last: int, most: int, points: int) -> None:
         self.first, self.last, self.most = first, last, most
@@ -418,8 +415,7 @@ def _no_backend(threads: int) -> Any:
 
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
 Key: TypeAlias = tuple[tuple[tuple[bool, bool], ...], tuple[tuple[str, KnownIndices], ...]]
-"""The properties that compiled code depends on: by operand (unit stride, packed); by view the index vectors that are
-progressions."""
+"""What compiled code depends on: by operand, (unit stride, packed); by view, its index vector if that is a progression."""
 _LAUNCH_NANOSECONDS: Final = 150.0
 _ROUTINE_NANOSECONDS: Final = 1_200.0
 _SITE_NANOSECONDS: Final = 20_000.0
@@ -427,8 +423,7 @@ _SITE_NANOSECONDS: Final = 20_000.0
 _REGION_NANOSECONDS: Final = 40_000.0
 _CALL_NANOSECONDS: Final = 4_000.0
 _REDUCED_NANOSECONDS: Final = 0.3
-"""Overhead in nanoseconds of a region that Python runs, of a call of a routine, and per reduced point, in addition to a
-kernel's."""
+"""Overhead in nanoseconds, beyond a kernel's, of a region that Python runs, of a call of a routine, per reduced point."""
 _MAP_TASKS: Final = 8
 """Tasks of a map for each thread, if its cells need no scratch memory."""
 _MAP_NANOSECONDS: Final = 1e9
@@ -579,8 +574,7 @@ class RegionCode:
     """The code of a region for operands of one layout; optimised when its text or its program is first needed.
 
     `lowered`: the region's program with the strides of its operands; `counted`: its index vectors that are progressions;
-    `packed`: its views that are packed arrays; `has_rows`: may threads share its rows?
-    """
+    `packed`: its views that are packed arrays; `has_rows`: may threads share its rows?"""
 
     def __init__(self, lowered: LoopProgram, counted: Mapping[str, KnownIndices], packed: frozenset[str], *, has_rows: bool
                  ) -> None:  # fmt: skip

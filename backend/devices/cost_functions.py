@@ -19,9 +19,9 @@ from typing import Any, Final, Protocol
 
 from ...lang.support.records import dataclass
 
-# ---------------------------------------------------------------------------------------------------- intervals
+# --------------------------------------------------------------------------------------------------- intervals
 #
-# Tracing: the cost model as a formula in the number of rows, valid over a range of rows.
+# Tracing turns the cost model into a formula in the number of rows that is valid over a range of rows.
 #
 # The cost model runs once with an `Interval` in place of the number of rows.  The interval knows its ends, and records the
 # operations applied to it; the resulting `Formula` is then evaluated for any number of rows, or over any part of the range by
@@ -31,11 +31,11 @@ from ...lang.support.records import dataclass
 # raises `Undecided`; the caller then takes a smaller range.  `largest` and `smallest` replace `max` and `min`, which compare.
 
 class Undecided(Exception):
-    """A comparison is true for some numbers of an interval and false for others."""
+    """Raised where a comparison is true for some numbers of an interval and false for others."""
 
 
 class LookedUp(Protocol):
-    """A table: its value at a number, and the least and greatest between two."""
+    """A table: its value at a number, and its least and greatest values between two numbers."""
 
     def at(self, size: int, /) -> int: ...
     def between(self, low: int, high: int, /) -> tuple[int, int]: ...
@@ -54,7 +54,7 @@ class FormulaOp(IntEnum):
 
 
 Step = tuple[FormulaOp, Any, Any]
-"""An operation on the results of two earlier steps; a table and a step; a number."""
+"""An operation, and its operands: the indices of two earlier steps; a table and the index of a step; or a number."""
 Line = tuple[int, int]
 """(a, b) of a × rows + b."""
 
@@ -63,7 +63,7 @@ _NOTHING: Step = (FormulaOp.CONSTANT, 0, None)
 
 
 class Trace:
-    """The steps of a formula of `first` to `last` rows."""
+    """Records the steps of a formula that is valid for `first` to `last` rows."""
 
     def __init__(self, first: int, last: int) -> None:
         self.first, self.last = first, last
@@ -81,7 +81,7 @@ class Trace:
         return Interval(low, high, number, self, line)
 
     def along(self, line: Line) -> tuple[int, int]:
-        """The ends of a linear function of the rows over the range."""
+        """The least and greatest value of a linear function of the rows over the range."""
         ends = line[0] * self.first + line[1], line[0] * self.last + line[1]
         return min(ends), max(ends)
 
@@ -98,7 +98,7 @@ class Trace:
         return Formula(self._needed(number), number)
 
     def _needed(self, number: int) -> tuple[Step, ...]:
-        """All steps, with those that no later step uses replaced by a constant."""
+        """All steps; those that no later step uses become constants."""
         wanted = [False] * len(self.steps)
         wanted[number] = True
         for at in range(len(self.steps) - 1, -1, -1):
@@ -142,7 +142,7 @@ class Formula:
         return values[self.result]
 
     def between(self, first: int, last: int) -> tuple[int, int]:
-        """Bounds of the result for `first` to `last` rows, which are in the range."""
+        """Bounds of the result for `first` to `last` rows, which lie in the formula's range."""
         bounds: list[tuple[int, int]] = []
         for op, a, b in self.steps:
             if op == FormulaOp.TABLE:
@@ -198,7 +198,7 @@ class Interval:
         return self.trace.span(low, high, (op, a.place, b.place), line)
 
     def less(self, other: Any) -> Interval | int:
-        """The difference to another: 0 to itself."""
+        """The difference to another interval, which is exactly 0 to the interval itself."""
         return 0 if isinstance(other, Interval) and other.place == self.place else self - other
 
     def looked_up(self, table: LookedUp) -> Interval:
@@ -257,7 +257,7 @@ class Interval:
 
 
 def _line(op: FormulaOp, one: Line | None, other: Line | None) -> Line | None:
-    """What becomes of two lines."""
+    """The line of the result of an operation on two lines; None if it is not linear."""
     if one is None or other is None:
         return None
     (a, b), (c, d) = one, other
@@ -285,12 +285,12 @@ def _decided(true: bool, false: bool) -> bool:
 
 
 def largest(*values: Any) -> Any:
-    """As `max`."""
+    """`max`, also of intervals, which it does not compare."""
     return _one_of(FormulaOp.LARGEST, values)
 
 
 def smallest(*values: Any) -> Any:
-    """As `min`."""
+    """`min`, also of intervals, which it does not compare."""
     return _one_of(FormulaOp.SMALLEST, values)
 
 
@@ -306,19 +306,19 @@ def _one_of(op: FormulaOp, values: Sequence[Any]) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- tables in ticks
 #
-# Types that problems and profiles share: the ticks of a shard, and which directions of a link exclude each other.
+# Types that problems and profiles share: the ticks of a shard, and the directions of a link that exclude each other.
 
 class Duplex(Enum):
     HALF = "half"  # one channel for both directions
-    FULL = "full"  # one channel a direction
+    FULL = "full"  # one channel for each direction
     SIMPLEX = "simplex"  # only from source to target
 
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
-    """Ticks of a shard by its rows: points joined by straight lines, rounded up; before the first point its ticks, after
-    the last on along the last line; a single point is proportional.  Atomic phases have one point, (1, ticks).  Never
-    decreasing (a `Curve` may fall)."""
+    """Ticks of a shard as a function of its rows: (rows, ticks) points joined by straight lines, rounded up.  Before the first
+    point its ticks hold, and after the last one the last line continues; a single point is proportional.  Atomic phases have one
+    point, (1, ticks).  The function never decreases (a `Curve` may)."""
 
     points: tuple[tuple[int, int], ...]
 
@@ -336,7 +336,7 @@ class Ticks:
 
     @property
     def key(self) -> object:
-        """Equal for tables that give the same ticks for every number of rows."""
+        """A key that is equal for tables with the same ticks for every number of rows."""
         return self.points
 
     def min_ticks(self, first: int, last: int) -> int:
@@ -367,7 +367,7 @@ class Ticks:
         return low
 
     def rate(self, rows: int) -> Fraction:
-        """A lower bound of the ticks a row of shards of 1 to `rows` rows: on a line the minimum is at an end."""
+        """A lower bound of the ticks per row of shards of 1 to `rows` rows.  On a line the minimum is at an end."""
         points = self.points
         if len(points) == 1:
             return Fraction(points[0][1], points[0][0])
@@ -387,16 +387,16 @@ class Ticks:
 MOST_PARTS: Final = 150
 MOST_RATED: Final = 100
 CLOSE: Final = Fraction(199, 200)
-"""A bound of at least this fraction of the best value ends a search."""
+"""A search ends as soon as its bound is at least this fraction of the best value."""
 SHOWN: Final = 12
-"""Halvings of all rows at which a curve is sampled for `points`."""
+"""The number of halvings of all rows at which a curve is sampled for `points`."""
 
 
 class Curve(Ticks):
     """Ticks by evaluating the cost model.  `exact(rows)`: ticks; `traced(first, last)`: the formula over a range (raises
     Undecided, TypeError), whose results `up` rounds to ticks.
 
-    `points` are samples, for texts and comparisons; nothing is concluded from them."""
+    `points` are samples for texts and comparisons; no bound is derived from them."""
 
     __slots__ = ("_exact", "_formulas", "_known", "_opaque", "_parts", "_rates", "_traced", "_up", "rows")
     rows: int
@@ -424,7 +424,7 @@ class Curve(Ticks):
         return f"Curve({self.points})"
 
     def at(self, rows: int) -> int:
-        """The ticks of a shard of so many rows."""
+        """The ticks of a shard of `rows` rows."""
         ticks = self._known.get(rows)
         if ticks is None:
             formula = self._formula(rows, rows)
@@ -433,7 +433,7 @@ class Curve(Ticks):
 
     @property
     def key(self) -> object:
-        """Curves are compared by identity."""
+        """The curve's identity, by which curves are compared."""
         return id(self)
 
     def _formula(self, first: int, last: int) -> Formula | None:
@@ -461,7 +461,7 @@ class Curve(Ticks):
             return None
 
     def _floor(self, first: int, last: int) -> int:
-        """A lower bound of the ticks of `first` to `last` rows, from one evaluation over the range."""
+        """A lower bound of the ticks of `first` to `last` rows, from one evaluation of the formula over the range."""
         if first == last:
             return self.at(first)
         floor = self._parts.get((first, last))
@@ -475,7 +475,7 @@ class Curve(Ticks):
         return self._floor(first, min(last, self.rows))
 
     def min_ticks(self, first: int, last: int) -> int:
-        """No shard of `first` to `last` rows takes less.  See Note [Ranges]."""
+        """A lower bound of the ticks of shards of `first` to `last` rows.  See Note [Ranges]."""
         last = min(last, self.rows)
         if first >= last:
             return self.at(last)
@@ -487,7 +487,7 @@ class Curve(Ticks):
                 return settled
             floor, low, high = heappop(waiting)
             if floor * CLOSE.denominator >= best * CLOSE.numerator:
-                return min(settled, floor)  # the parts that wait have no lower bound
+                return min(settled, floor)  # the remaining ranges have no lower bound
             if low == high or (self._opaque and high - low >= MOST_PARTS):
                 if low == high:
                     best = min(best, floor)
@@ -501,7 +501,8 @@ class Curve(Ticks):
         return min([settled, *(floor for floor, _, _ in waiting)])
 
     def max_rows_within(self, time: int, rows: int) -> int:
-        """The most rows, up to `rows`, that take at most `time`, or an upper bound of it.  See Note [Ranges]."""
+        """An upper bound of the row counts r <= `rows` with ticks(r) <= `time`, usually the largest such r.  See Note
+        [Ranges]."""
         rows = min(rows, self.rows)
         waiting = [(1, self.rows)]
         for _ in range(MOST_PARTS):
@@ -522,7 +523,7 @@ class Curve(Ticks):
         return min(waiting[-1][1], rows) if waiting else 0
 
     def rate(self, rows: int) -> Fraction:
-        """No shard of 1 to `rows` rows takes fewer ticks a row."""
+        """A lower bound of the ticks per row of shards of 1 to `rows` rows."""
         rows = min(rows, self.rows)
         if rows not in self._rates:
             self._rates[rows] = self._least_rate(rows)

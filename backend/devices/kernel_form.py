@@ -1,8 +1,9 @@
-"""What a structured phase will run as: which tier, which streams of bytes, which applications at how many points.
+"""The form in which a structured phase will run: its tier, its streams of bytes, and its applications with their numbers of
+points.
 
-Asked of those who decide (`jit.tiering`, `lower.body`, `lower.loop_order`), so that the rules stay in one place.  A phase is a
-*kernel* where kernels know its whole body and its size is worth one in the long run; else it is *calls* of NumPy, one an
-application, box by box.
+The modules that decide this at run time (`jit.tiering`, `lower.body`, `lower.loop_order`) also answer here, so that the rules are
+in one place.  A phase is a *kernel* if kernels support its full body and its size pays for one in the long run; otherwise it is
+*calls* of NumPy, one per application, box by box.
 
 Note [What counts].  An application counts at the points on which it varies; in a kernel what varies along the innermost loop
 counts at all points, and what does not is outside that loop.  Small whole numbers count in the narrow kinds they are computed in.
@@ -57,11 +58,11 @@ Number: TypeAlias = Callable[[Size], int]
 Types: TypeAlias = Mapping[ValueId, ArrayType]
 Axes: TypeAlias = frozenset[int]
 ALONG: Final = "along_"
-"""In front of a reduction that is a function of a node: a chain along rows has such."""
+"""The prefix of a reduction that is a function of a node, as in chains along rows."""
 
 
 LINE: Final = 64
-"""Bytes that come from memory together."""
+"""Bytes of a cache line."""
 
 
 class Tier(Enum):
@@ -71,7 +72,7 @@ class Tier(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryStream:
-    """An operand of which `size` bytes are read.  `across`: neighbours in the innermost loop do not lie side by side."""
+    """An operand of which `size` bytes are read.  `across`: are neighbours in the innermost loop not adjacent in memory?"""
 
     value: ValueId
     kind: Kind
@@ -81,7 +82,8 @@ class MemoryStream:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A function at `points` points, each touching `each` bytes; `constant`: its divisor (or exponent) is one."""
+    """A function at `points` points, each of which touches `each` bytes; `constant`: is an operand (divisor, exponent)
+    constant?"""
 
     function: str
     compute: Kind
@@ -94,7 +96,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class ReducedWork:
-    """`points` numbers reduced.  They come in runs: rows (`along`), or what lies side by side across the reduce axis."""
+    """`points` numbers reduced in runs of `run`: rows (`along`), or adjacent cells, across the reduce axis."""
 
     function: str
     kind: Kind
@@ -105,9 +107,12 @@ class ReducedWork:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A phase as it will run; `written`: bytes of its results; `chain`: applications that wait for one another; `lines`: how
-    often its innermost loops (one, or two where they reduce across) are entered, `line`: the length of the last that is not
-    reduced; `nanoseconds`: of the work that the policy sees in it; `nest`: its loops; `chained`: is it a chain along rows?"""
+    """A phase in the form in which it will run.
+
+    `written`: bytes of its results by kind; `chain`: the longest chain of dependent applications; `lines`: how often its
+    innermost loop is entered (the innermost two, where they reduce across); `line`: the length of the innermost loop that is not
+    reduced; `nanoseconds`: its work as `jit.tiering` estimates it; `nest`: its loops; `chained`: is it a chain along rows?
+    """
 
     tier: Tier
     points: int
@@ -124,12 +129,12 @@ class Work:
 
     @property
     def footprint(self) -> int:
-        """Bytes that the phase itself touches."""
+        """Bytes that the phase touches."""
         return sum(stream.size for stream in self.reads) + sum(size for _, size in self.written)
 
 
 def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: Number, *, kernels: bool) -> Work:
-    """`kernels`: are there any?  `extents` of the axes (of a shard, maybe), none of them 0."""
+    """The form of a phase.  `extents`: of its axes or of a shard's, all nonzero; `kernels`: does the device run kernels?"""
     phase = with_fixed_powers(phase)
     chained = any(isinstance(node, ApplyNode) and node.function.startswith(ALONG) for node in phase.body)
     body = legalize(phase, complexes=not chained) if kernels else None
@@ -173,7 +178,7 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
 
 
 def varies(read: Read, extents: Sequence[int]) -> Axes:
-    """The axes along which a read is not the same."""
+    """The axes along which a read varies."""
     wide = frozenset(axis for axis, size in enumerate(extents) if size != 1)
     stages = read.projection.stages
     if stages and isinstance(first := stages[0], Affine):
@@ -182,7 +187,7 @@ def varies(read: Read, extents: Sequence[int]) -> Axes:
 
 
 def strides(read: Read, extents: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
-    """Elements of the operand between neighbours on each axis of the space, as if it lay in row-major order."""
+    """By axis of the space, the elements between neighbours in the operand if it is stored in row-major order."""
     stages = read.projection.stages
     if not stages:
         return _row_major(shape)
@@ -203,18 +208,18 @@ def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _inner(nest: LoopOrder) -> Axes:
-    """The axes of the vector loop."""
+    """The axes that the vector loop merges."""
     group = -2 if nest.form is Form.REDUCE_OUTER and len(nest.groups) > 1 else -1
     return frozenset(nest.groups[group]) if nest.groups else frozenset()
 
 
 def _streams(phase: Structured, reads: Sequence[Axes], shapes: Sequence[tuple[int, ...]], steps: Sequence[tuple[int, ...]],
              kinds: Sequence[Kind], extents: Sequence[int], inner: Axes) -> tuple[MemoryStream, ...]:  # fmt: skip
-    """Bytes of each operand once, however often and shifted it is read."""
+    """For each operand the bytes that are read of it, counted once however many shifted reads there are."""
     streams: dict[ValueId, MemoryStream] = {}
     for read, on, shape, by_axis, kind in zip(phase.reads, reads, shapes, steps, kinds, strict=True):
         moving = [abs(by_axis[axis]) for axis in inner & on]
-        apart = largest(1, smallest(LINE // kind.bytes, *moving or (1,)))  # what lies between is read too, in lines of the cache
+        apart = largest(1, smallest(LINE // kind.bytes, *moving or (1,)))  # cache lines also bring the items in between
         size = smallest(prod(shape), prod(extents[axis] for axis in on) * apart) * kind.bytes
         across = bool(moving) and smallest(*moving) > 1
         before = streams.get(read.value)
@@ -227,16 +232,18 @@ def _streams(phase: Structured, reads: Sequence[Axes], shapes: Sequence[tuple[in
 
 
 def _is_count(body: Body, number: int) -> bool:
-    """Truth values are counted as they are: no conversion is made for a sum of them."""
+    """Is the node a conversion of booleans?  A sum of it counts them without converting."""
     node = body.nodes[number]
     return isinstance(node, ApplyNode) and node.function == "convert" and kind_of(body.nodes[node.args[0]]) is Kind.BOOL
 
 
 def applications(nodes: Sequence[Node], reads: Sequence[Axes], extents: Sequence[int], inner: Axes = frozenset()
                  ) -> tuple[list[Applied | None], tuple[Applied, ...]]:  # fmt: skip
-    """The application of each node, if it is one; and the longest chain, of which transcendental functions take most.
+    """By node, its application (None if it is none); and the longest chain of dependent applications, by transcendental functions
+    first.
 
-    See Note [What counts].  `inner`: the axes of the vector loop; what varies there is computed at every point."""
+    See Note [What counts].  `inner`: the axes of the vector loop; nodes that vary on one of them are computed at every point.
+    """
     varying: list[Axes] = []
     chains: list[tuple[Applied, ...]] = []
     applied: list[Applied | None] = []
@@ -266,7 +273,7 @@ def _length(chain: tuple[Applied, ...]) -> tuple[int, int]:
 
 
 def calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> tuple[Applied, ...]:
-    """The applications of a body as they are, in its order."""
+    """The applications of a body in order, each as one NumPy call."""
     applied, _ = applications(phase.body, reads, extents)
     return tuple([one for one in applied if one is not None])
 
@@ -280,16 +287,17 @@ def _reduced(kind: Kind, function: str, points: int, nest: LoopOrder, calls: boo
 
 # ---------------------------------------------------------------------------------------------------- reuse of caches
 #
-# How many bytes a program touches between two uses of a value: whether an operand is still near when a phase reads it.
+# Reuse distances: how many bytes a program touches between two uses of a value, which decides whether an operand is still cached
+# when a phase reads it.
 #
-# A program is taken to run again and again, as a block of a loop does: what is used once a run comes round after all other bytes
-# of the run.  Views are their operand under other indices.
+# A program is assumed to run repeatedly, as the body of a loop does: a value used once per run is used again after all other
+# bytes of a run have been touched.  Views count as their operand.
 
 _kept: LruCache[tuple[dict[PhaseId, Around], KnownValues]] = LruCache(16)
 
 
 def surroundings(bound: BoundGraph, number: Number) -> tuple[dict[PhaseId, Around], KnownValues]:
-    """Of every phase, and the known values; kept with the graph."""
+    """The context (`Around`) of each phase, and the known values; cached with the graph."""
 
     def make() -> tuple[dict[PhaseId, Around], KnownValues]:
         contexts: dict[PhaseId, Around] = {}
@@ -301,14 +309,15 @@ def surroundings(bound: BoundGraph, number: Number) -> tuple[dict[PhaseId, Aroun
 
 def _walk(phases: Sequence[Phase], types: Types, number: Number, contexts: dict[PhaseId, Around], *,
     outermost: bool = False) -> int:
-    """Enter the phases of a block, and of blocks inside; the bytes that one pass through it touches."""
+    """Adds the contexts of the phases of a block and of its inner blocks; returns the bytes that one pass through the block
+    touches."""
     roots: dict[ValueId, ValueId] = {}
     touched = [_touched(phase, types, number, roots, contexts) for phase in phases]
     total = sum(size for size, _ in touched)
     by_library = {value for phase in phases if isinstance(phase, LibraryPhase) for value in phase.results}
     binary = _binary(phases)
     last: dict[ValueId, int] = {}
-    before = 0 if outermost else next((size for size, _ in reversed(touched) if size), 0)  # a turn follows one
+    before = 0 if outermost else next((size for size, _ in reversed(touched) if size), 0)  # an iteration follows another one
     clock = -total
     for _ in range(2):
         before = before if not outermost else 0
@@ -326,7 +335,7 @@ def _walk(phases: Sequence[Phase], types: Types, number: Number, contexts: dict[
 
 
 def _binary(phases: Sequence[Phase]) -> set[PhaseId]:
-    """Phases that encode by constant powers of two."""
+    """The phases that encode by constant powers of two."""
     powers = {phase.result for phase in phases if isinstance(phase, Constant) and all(map(_is_power, phase.data))}
     encodes = [phase for phase in phases if isinstance(phase, LibraryPhase) and phase.op == "encode"]
     return {phase.id for phase in encodes if phase.args[0] in powers}
@@ -343,7 +352,7 @@ def is_view(phase: Phase) -> bool:
 
 
 def _is_unknown(phase: Phase, types: Types) -> bool:
-    """Is there a size that only a run knows?"""
+    """Does the phase mention a run-time size?"""
     sizes = [size for value in (*traverse.operands(phase), *traverse.results(phase)) for size in types[value].shape]
     return any(size.constant is None for size in (*sizes, *traverse.sizes(phase)))
 
@@ -366,7 +375,7 @@ def _touched(
         return 0, ()
     values = dict.fromkeys(roots.get(value, value) for value in (*traverse.operands(phase), *traverse.results(phase)))
     sizes = {value: prod(map(number, types[value].shape)) * types[value].element.kind.bytes for value in values}
-    if isinstance(phase, LibraryPhase) and phase.op == "gather":  # what is not picked is not touched
+    if isinstance(phase, LibraryPhase) and phase.op == "gather":  # items that are not selected are not touched
         source = roots.get(phase.args[0], phase.args[0])
         sizes[source] = min(sizes[source], sum(sizes.get(value, 0) for value in phase.results))
     size = sum(sizes.values())
@@ -375,20 +384,20 @@ def _touched(
 
 # ---------------------------------------------------------------------------------------------------- shares of threads
 #
-# What a team of threads takes for one thread's work: how a phase is shared out, and what that changes.
+# Thread teams: the time that several threads take for the work of one, and how a phase is divided among them.
 #
-# Note [Sharing].  Kernels are cut into pieces by the work that the policy sees in them.  Pieces cost something before the first
-# one runs (`cut`); helpers that sleep are woken only for work that is worth it, and come late.  What that makes of one thread's
-# time is measured in programs: `team` where helpers are woken, `team.reduced` to reduce all to one cell, `team.long` in long
-# loops, `team.rows` of chains that make a number of each row, `team.handed` where one thread has just made an operand.  It hardly
-# depends on whether a thread moves or computes.  (Tables of earlier calibrations had `team.moved` for moving.)
+# Note [Sharing].  Kernels are cut into tasks by their estimated work (`jit.tiering`).  Preparing tasks takes time before the
+# first one runs (`cut`); sleeping pool threads are woken only for enough work, and join late.  Calibration measures in programs
+# what one thread's time becomes: `team` where threads are woken, `team.reduced` for reductions to one cell, `team.long` in long
+# loops, `team.rows` for chains that compute one number per row, `team.handed` where a single thread has just produced an operand.
+# The result hardly depends on whether threads move or compute.  (Tables of earlier calibrations had `team.moved` for moving.)
 
 OVERLAP: Final = (1, 8)
-"""The part of the shorter of moving and computing that the longer does not hide."""
+"""(n, d): n/d of the shorter of moving and computing is not hidden by the longer."""
 
 
 class WorkSharing(Enum):
-    """See Note [Sharing]."""
+    """How a phase's work is divided among threads.  See Note [Sharing]."""
 
     ALONE = "one thread"
     CUT = "pieces, which helpers do not wake for"
@@ -399,7 +408,8 @@ class WorkSharing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SharedWork:
-    """`joined`: are partial results put together at the end?  `handed`: do operands lie with the thread that made them?"""
+    """`joined`: are partial results combined at the end?  `handed`: did a single thread produce an operand, so that it is in that
+    thread's cache?"""
 
     sharing: WorkSharing = WorkSharing.ALONE
     joined: bool = False
@@ -410,7 +420,7 @@ ALONE: Final = SharedWork()
 
 
 def shared_out(nest: LoopOrder, reduces: bool, nanoseconds: int, threads: int, iterations: int = 1) -> SharedWork:
-    """How work is shared of which the policy takes one turn for so long."""
+    """The sharing of work of which tiering estimates `nanoseconds` per iteration."""
     if threads <= 1 or nanoseconds < tiering.SHARED_NANOSECONDS:
         return ALONE
     joined = not _has_cells(nest, reduces, threads)
@@ -423,14 +433,14 @@ def shared_out(nest: LoopOrder, reduces: bool, nanoseconds: int, threads: int, i
 
 
 def rows_shared_out(nest: LoopOrder, nanoseconds: int, threads: int, moves: bool) -> SharedWork:
-    """The same of a chain along rows; `moves`: does it write as much as it reads?"""
+    """The sharing of a chain along rows; `moves`: does it write as much as it reads?"""
     if threads <= 1 or nanoseconds < tiering.PIECES_NANOSECONDS or not any(size >= 2 * threads for size in nest.sizes[:-1]):
         return ALONE
     return SharedWork(WorkSharing.WOKEN if moves else WorkSharing.ROWS)
 
 
 def _has_cells(nest: LoopOrder, reduces: bool, threads: int) -> bool:
-    """Is there a loop over cells that is long enough to be cut?"""
+    """Is there a loop over cells that is long enough to be divided among the threads?"""
     parallel = len(nest.sizes) - reduces
     for loop, size in enumerate(nest.sizes[:parallel]):
         inner = loop == parallel - 1 and nest.form is not Form.REDUCE_INNER
@@ -445,7 +455,7 @@ def overlapped(moved: int, computed: int) -> int:
 
 
 def together(moved: int, computed: int, shared: SharedWork, rates: Rates) -> int:
-    """What the executor takes for so much moving and computing of one thread, in grains."""
+    """The grains that the threads take to move and compute what takes one thread `moved` and `computed` grains."""
     alone = overlapped(moved, computed)
     match shared.sharing:
         case WorkSharing.ALONE:
@@ -464,7 +474,8 @@ def together(moved: int, computed: int, shared: SharedWork, rates: Rates) -> int
 
 
 def _mapped(alone: int, table: CostTable) -> int:
-    """Below the first point the same is added as there; above the last, times are in proportion."""
+    """The time of the threads by table.  Below the first point its difference to one thread is added; above the last, times are
+    in proportion."""
     least = table.size[0] * GRAIN
     if alone < least:
         return Grains(largest(alone // 2, alone + (table.ns[0] - table.size[0]) * GRAIN))

@@ -1,10 +1,10 @@
-"""How long a loop, fold or map takes that is compiled whole: its loop program, an iteration of each nest at a time.
+"""The cost of a loop, fold or map that is compiled as one region: the sum over the nests of its loop program.
 
-Note [Items].  In a vector loop an application takes what `point.…` says of it, in a serial one as long as a vector of it; a load
-or store takes what its bytes do from where its view lies.  Serial iterations that hand a value on take the longer of all their
-applications and of the longest chain of them from what is handed in to what is handed on.  Bounds that mention an outer index are
-taken at five places of it (Boole's rule).  Of a branch both arms count half.  A call is what its
-phase takes by itself.
+Note [Items].  In a vector loop an application takes the time of its `point.…` table, in a serial loop as long as a full vector of
+it; a load or store takes the time of its bytes at their reuse distance.  A serial iteration with carried values takes the longer
+of all its applications and of the longest chain of them from a carried value to its next value.  A loop whose bounds mention an
+outer index is evaluated at five values of that index (Boole's rule).  Both arms of a branch count half.  A call takes the time of
+its phase.
 """
 
 from __future__ import annotations
@@ -60,19 +60,19 @@ from .measured_phase_cost import (
 from .op_tables import Around, Rates
 from .profile import GRAIN, CostTable, Grains, reduce_stems, scalar_stems
 
-# ---------------------------------------------------------------------------------------------------- regions
+# --------------------------------------------------------------------------------------------------- regions
 
 BOOLE: Final = (7, 32, 12, 32, 7)
 _SCALAR: Final = 0.25
 """Nanoseconds of one scalar instruction, or of a loop branch."""
 _WAITS: Final = 1.4
-"""Nanoseconds of the latency of an application that the next one depends on."""
+"""Nanoseconds of latency of an application on which the next one depends."""
 _ENTERED: Final = 4.0
 """Nanoseconds of entering and leaving a loop."""
 _SCATTERED: Final = 1.0
 """Nanoseconds of an access that is not contiguous with the last one."""
 _LAUNCH: Final = 20_000.0
-"""Nanoseconds of calling a region with its arrays and first range."""
+"""Nanoseconds of calling a region with its arrays and its first range of iterations."""
 _VECTOR: Final = 64
 """Bytes of a vector."""
 
@@ -81,7 +81,7 @@ _regions: Final[LruCache[Region | None]] = LruCache(64)
 
 
 def region_of(phase: Loop | Fold | Map, types: Types, rates: Rates) -> Region | None:
-    """The cost of a compiled region, cached because planners evaluate one phase many times; None: it runs phase by phase."""
+    """The region of a phase, cached because planners evaluate one phase many times; None if it runs phase by phase."""
 
     def make() -> Region | None:
         with suppress(NotLowerable):
@@ -99,7 +99,8 @@ def region_of(phase: Loop | Fold | Map, types: Types, rates: Rates) -> Region | 
 def region_grains(
     phase: Loop | Fold | Map, types: Types, rates: Rates, number: Numbers, called: Callable[[Phase], int]
 ) -> Grains | None:
-    """Of all its iterations; `called`: what a phase takes that is a routine.  None: it runs phase by phase."""
+    """The grains of all iterations of a region; None if it runs phase by phase.  `called`: the grains of a phase that is a
+    routine."""
     region = region_of(phase, types, rates)
     if region is None:
         return None
@@ -121,7 +122,7 @@ def region_grains(
 
 @dataclass(slots=True)
 class _Time:
-    """The nanoseconds of statements."""
+    """Estimates the nanoseconds of statements."""
 
     rates: Rates
     views: Mapping[str, View]
@@ -191,7 +192,7 @@ class _Time:
         return _ENTERED + trips * max(each + _SCALAR, self.chain(one))
 
     def chain(self, one: For) -> float:
-        """What an iteration takes of which the next waits for each step."""
+        """The latency of an iteration's longest chain of dependent statements from a carried value to its next value."""
         after = {carried.inside: 0.0 for carried in one.carried}
         for inner in one.body:
             waits = max((after[name] for name in uses(inner) if name in after), default=None)
@@ -208,7 +209,7 @@ def _bounds(loop: For, index: str) -> bool:
 
 
 def _value(form: Index, known: Mapping[str, int], otherwise: int) -> int:
-    """A register that only a run knows makes the form `otherwise`."""
+    """The value of a form; `otherwise` if it contains a register that only a run knows."""
     total = form.constant
     for name, coefficient in form.terms:
         if name not in known:
@@ -217,16 +218,16 @@ def _value(form: Index, known: Mapping[str, int], otherwise: int) -> int:
     return total
 
 
-# ---------------------------------------------------------------------------------------------------- repeated loops
+# --------------------------------------------------------------------------------------------------- repeated loops
 #
-# Element-wise loops, whose elements go through all turns one after the other.  `graph.fusion_groups` says which.
+# Element-wise loops, which run all iterations of one element before the next; `graph.fusion_groups` recognises them.
 #
-# Note [Turns].  In a turn an application may have to wait for the one before; `turn` is what it takes then (`turn.exp` a
-# transcendental one), `point` what it takes when others go on meanwhile.  A turn takes the longer of all its applications and its
-# longest chain of them.
+# Note [Iterations].  Within an iteration an application may depend on the one before: it then takes the time of the table `turn`
+# (`turn.exp` for transcendental functions), and otherwise, overlapped with others, that of `point`.  An iteration takes the
+# longer of all its applications and of the longest chain of dependent ones.
 
 def repeated_grains(loop: Loop, types: Types, rates: Rates, number: Numbers, cut: tuple[int, int] | None) -> Grains | None:
-    """None: it runs step by step."""
+    """The grains of an element-wise loop as one kernel; None if it runs step by step."""
     is_card = dialect_of(rates.device.backend) is not None
     if not (rates.kernels or is_card) or not loop.body.params:
         return None
@@ -249,7 +250,8 @@ def repeated_grains(loop: Loop, types: Types, rates: Rates, number: Numbers, cut
 def _repeated_on_card(
     merged: Structured, trip: int, types: Types, rates: Rates, number: Numbers, cut: tuple[int, int] | None
 ) -> Grains:
-    """One kernel: its operands once, and in every iteration what its applications take beyond moving them."""
+    """The grains of an element-wise loop as one GPU kernel: its operands are moved once, and each iteration takes the time of its
+    applications beyond that of moving them."""
     space = _space(merged, number, cut)
     once, iteration = structured_grains(merged, types, rates, number, cut), 0
     for node, one in zip((node for node in merged.body if isinstance(node, ApplyNode)), calls(merged, space.reads, space.extents),
@@ -271,16 +273,15 @@ def _work(phase: Structured, types: Types, number: Numbers, cut: tuple[int, int]
 
 # ---------------------------------------------------------------------------------------------------- fused rows
 #
-# Chains along rows: which phases run together as one body, so that their time is the body's.
+# Chains along rows run several phases as one body, so that their time is that of the body.
 #
-# An executor reports a chain's time as that of its last member, and so does an estimate; the other members have none of their
-# own.
+# The executor reports a chain's time as that of its last member, and so does an estimate; the other members take no time.
 
 _kept: LruCache[dict[PhaseId, RowsUnit]] = LruCache(16)
 
 
 def chains_in(bound: BoundGraph) -> dict[PhaseId, RowsUnit]:
-    """By the last member of each; kept with the graph."""
+    """The chains of a graph by their last member, cached with the graph."""
 
     def make() -> dict[PhaseId, RowsUnit]:
         units: dict[PhaseId, RowsUnit] = {}
@@ -301,14 +302,14 @@ def _walk(phases: Sequence[Phase], results: Sequence[ValueId], graph: Graph, uni
 
 # ---------------------------------------------------------------------------------------------------- structured phases
 #
-# Time of a structured phase: on a measured device what `points` says of the form it will have; on a declared one by tables of
-# whole phases.  Copies that a read needs before anything runs count on both.
+# The time of a structured phase: on a measured device by the tables of the form in which it will run (`measured_phase_cost`), on
+# a declared device by tables of whole phases.  Both include copies that a read needs before the phase runs.
 #
-# Note [One application].  A phase that is one application of full operands, or one reduction of an operand, is what declared
-# tables are about: its time is looked up.  Any other takes its slowest application on all bytes touched, or its reductions with
-# what is read beside one operand, and of every application what it takes more than an addition.  An application that does not
-# vary on all axes is computed once for those it varies on.
-# Applications without a table are counted, and take no less than the roofline's operations a second.
+# Note [One application].  The tables of a declared device are about phases that are one application of full operands, or one
+# reduction of an operand: the time of such a phase is looked up.  Any other phase takes the longest of: its slowest application
+# on all bytes touched; and its reductions (with the additional reads beyond one operand) plus, for each application, its time
+# beyond that of an addition.  An application that does not vary on all axes is computed once per point of the axes on which it
+# varies.  Applications without a table take at least their number divided by the roofline's operations per second.
 
 LONG_ROW: Final = 1024
 SHORT_ROW: Final = 8
@@ -331,12 +332,12 @@ class _IterationSpace:
 
 
 def structured_grains(phase: Structured, types: Types, rates: Rates, number: Numbers, cut: tuple[int, int] | None) -> Grains:
-    """`cut`: (axis of the space, its rows)."""
+    """The grains of a structured phase.  `cut`: (axis of the space, rows of the shard along it)."""
     space = _space(phase, number, cut)
     if space.points == 0:
         return Grains(0)
     if space.reduce is None and all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
-        copied = 0  # a view, but cards copy
+        copied = 0  # a view, which only GPUs copy
         for result in phase.results if dialect_of(rates.device.backend) is not None else ():
             kind = types[result.value].element.kind
             copied += rates.grains(("copy", "add"), kind, 2 * space.points * kind.bytes)
@@ -367,7 +368,7 @@ def _fills(read: Read) -> bool:
 
 
 def _copied(read: Read, number: Numbers) -> int:
-    """Elements that are copied because a view of them cannot be reshaped."""
+    """Elements that are copied because strides cannot express the reshape."""
     items = 0
     for index, stage in enumerate(read.projection.stages):
         if isinstance(stage, Reshaped) and any(isinstance(later, Affine) for later in read.projection.stages[index + 1 :]):
@@ -377,7 +378,7 @@ def _copied(read: Read, number: Numbers) -> int:
 
 def _inner(phase: Structured, types: Types, space: _IterationSpace, number: Numbers) -> tuple[int | None, tuple[tuple[int,
     ...], ...]]:
-    """The axis along which the largest operand lies side by side, and the strides of all reads."""
+    """The axis along which the largest operand is contiguous, and the absolute strides of all reads."""
     steps = [strides(r, space.extents, tuple(map(number, types[r.value].shape))) for r in phase.reads]
     apart = tuple(tuple(map(abs, lengths)) for lengths in steps)
     best, most = None, 0
@@ -388,7 +389,7 @@ def _inner(phase: Structured, types: Types, space: _IterationSpace, number: Numb
 
 
 def _bytes(read: Read, on: frozenset[int], types: Types, space: _IterationSpace, number: Numbers) -> int:
-    """Bytes of the operand that the space reads, once each."""
+    """Bytes of the operand that the space reads, each counted once."""
     type = types[read.value]
     items = prod(map(number, type.shape))
     return Grains(smallest(items, space.along(on))) * type.element.kind.bytes
@@ -398,7 +399,7 @@ def _bytes(read: Read, on: frozenset[int], types: Types, space: _IterationSpace,
 
 
 def _one_application(phase: Structured, types: Types, rates: Rates, space: _IterationSpace, number: Numbers) -> Grains | None:
-    """See Note [One application]; None if the phase is something else."""
+    """The grains of a phase that is one application or reduction; None for others.  See Note [One application]."""
     if len(phase.results) != 1 or any(len(on) != sum(n != 1 for n in space.extents) for on in space.reads):
         return None
     if len({read.value for read in phase.reads}) != len(phase.reads):
@@ -423,7 +424,7 @@ def _one_application(phase: Structured, types: Types, rates: Rates, space: _Iter
 
 
 def _counted(phase: Structured, node: ApplyNode, reduced: int) -> Kind | None:
-    """The kind of a read that is only widened before it is added up."""
+    """The kind of a boolean read that is only converted for a sum, which counts without converting; None otherwise."""
     source = phase.body[node.args[0]] if node.args else None
     if node.function == "convert" and phase.body[reduced] is node and isinstance(source, ReadNode):
         return source.kind if source.kind is Kind.BOOL else None
@@ -431,13 +432,14 @@ def _counted(phase: Structured, node: ApplyNode, reduced: int) -> Kind | None:
 
 
 def _table_of(node: ApplyNode, one: Applied) -> tuple[tuple[str, ...], Kind]:
-    """The names of an application's table, and its kind."""
+    """The names of an application's table, most specific first, and its kind."""
     kind = node.kind if node.function.startswith("convert") else one.compute
     return scalar_stems(node.function, one.compute, node.parameter), kind
 
 
 def _reduction(function: str | None, kind: Kind, rates: Rates, space: _IterationSpace, inner: int | None) -> Grains:
-    """Of all points, each `kind.bytes` wide.  Short rows, and few cells side by side, cost by the cell (or row) as well."""
+    """The grains of a reduction of all points, each `kind.bytes` wide.  Short rows, and few adjacent cells, also cost per row (or
+    cell)."""
     assert function is not None and space.reduce is not None
     size = space.points * kind.bytes
     cells = prod(n for axis, n in enumerate(space.extents) if axis != space.reduce)
@@ -462,7 +464,7 @@ def _reduced(function: str, kind: Kind, rates: Rates, layout: str, size: int) ->
 
 
 def _widens(phase: Structured, number: int) -> bool:
-    """Truth values are counted as they are: no conversion is made for a sum of them."""
+    """Is the node a conversion of booleans for a sum, which counts them without converting?"""
     node = phase.body[number]
     if not isinstance(node, ApplyNode) or node.function != "convert":
         return False
@@ -472,7 +474,7 @@ def _widens(phase: Structured, number: int) -> bool:
 
 
 def _padding(phase: Structured, types: Types, rates: Rates, number: Numbers, space: _IterationSpace) -> Grains:
-    """Reads that may leave their operand."""
+    """The grains of copies: of reads that may leave their operand, and of reshapes that strides cannot express."""
     total = 0
     for read, on in zip(phase.reads, space.reads, strict=True):
         copied = _copied(read, number)
@@ -486,7 +488,7 @@ def _padding(phase: Structured, types: Types, rates: Rates, number: Numbers, spa
 
 
 def _declared(phase: Structured, types: Types, rates: Rates, number: Numbers, space: _IterationSpace) -> int:
-    """See Note [One application]."""
+    """The grains of a fused phase on a declared device.  See Note [One application]."""
     touched: dict[ValueId, int] = {}
     for read, on in zip(phase.reads, space.reads, strict=True):
         touched[read.value] = largest(touched.get(read.value, 0), _bytes(read, on, types, space, number))
@@ -511,7 +513,7 @@ def _declared(phase: Structured, types: Types, rates: Rates, number: Numbers, sp
     base, axes = times[0], sum(n != 1 for n in space.extents)
     full = [types[read.value].element.kind for read, on in zip(phase.reads, space.reads, strict=True) if len(on) == axes]
     for result, kind in zip(phase.results, kinds, strict=True):
-        if result.reduction is not None:  # its table is about reading one operand
+        if result.reduction is not None:  # its table includes reading one operand
             widest = max((kind, *full), key=lambda one: one.bytes)
             others = times[0] - rates.grains(("copy", "add"), widest, space.points * widest.bytes)
             base = largest(base, _reduction(result.reduction, widest, rates, space, inner) + largest(0, others))

@@ -23,9 +23,9 @@ from .op_tables import Around, Rates
 from .profile import CostTable, Grains, scalar_stems
 
 RUNS: Final = 1024
-"""Runs that `row` and `column` are about."""
+"""The number of runs in the tables `row` and `column`."""
 APART: Final = (4, 5)
-"""The part of a step's additional time after other phases that is due to its own code and data."""
+"""(n, d): n/d of a step's additional time after other phases is due to its own code and data."""
 _SAME: Final = {"square": "mul", "half_power": "sqrt"}
 
 
@@ -33,7 +33,7 @@ ALONE: Final = Around()
 
 
 def work_grains(work: Work, rates: Rates, around: Around = ALONE) -> Grains:
-    """The cost of a phase in grains.  Raises NoTable: the device has no table for an application."""
+    """The grains of a phase in a given form.  Raises NoTable where the device has no table for an application."""
     start = step(rates, around, more(work))
     moved, computed = moved_grains(work, rates, around), applied_grains(work, rates)
     if work.tier is Tier.KERNEL:
@@ -51,32 +51,33 @@ def shared_work(work: Work, rates: Rates, iterations: int = 1, *, handed: bool =
 
 
 def _fresh(size: int, rates: Rates) -> int:
-    """The time of first touching fresh memory."""
+    """The grains of the first access to fresh memory."""
     table = rates.table(("fresh",), Kind.F64)
     return 0 if table is None or size < table.size[0] else table.at(size)
 
 
 def more(work: Work) -> int:
-    """Operands of a kernel beyond one, or NumPy calls beyond one."""
+    """The operands of a kernel beyond the first, or the NumPy calls beyond the first."""
     return max(0, len(work.reads) - 1 if work.tier is Tier.KERNEL else len(work.applied) + len(work.reduced) - 1)
 
 
 def step(rates: Rates, around: Around, calls: int = 0) -> Grains:
-    """The dispatch time of a phase; `calls`: NumPy calls after the first."""
+    """The dispatch grains of a phase; `calls`: NumPy calls after the first."""
     table = rates.table(("call",), Kind.F64)
     step_table = rates.require(("step",), Kind.F64)
     return Grains(cooled(step_table, around) + (0 if table is None else calls * table.at(max(1, around.before))))
 
 
 def cooled(table: CostTable, around: Around) -> Grains:
-    """What a step takes after other phases: a table by what ran just before; of what ran at any time, it feels a part."""
+    """The grains of a step after other phases: the table at the bytes of the phase just before or, if that is more, the warm time
+    plus a part of the increase at the bytes of all other phases."""
     warm = table.at(1)
     part = (table.at(max(1, around.apart)) - warm) * APART[0] // APART[1]
     return Grains(max(table.at(max(1, around.before)), warm + part))
 
 
 def applied_grains(work: Work, rates: Rates) -> int:
-    """The computation time of one thread.  See Note [Computing]."""
+    """The computation grains of one thread.  See Note [Computing]."""
     if work.tier is Tier.KERNEL:
         computed = _applied(work, "point.", rates) + sum(_reduced(one, rates) for one in work.reduced)
         lines = rates.table(("line.column" if work.reduced else "line",), Kind.F64) if work.lines > 1 else None
@@ -86,21 +87,21 @@ def applied_grains(work: Work, rates: Rates) -> int:
 
 
 def chained_grains(work: Work, rates: Rates) -> int:
-    """The latency of the chain of dependent applications, where nothing overlaps it."""
+    """The latency, in grains, of a chain of dependent applications that nothing overlaps."""
     loop_overhead = rates.require(("turn",), Kind.F64).rate(3 * Kind.F64.bytes * work.points)
     alone, among = rates.table(("turn.exp",), Kind.F64), rates.table(("point.exp",), Kind.F64)
     total = 0
     for one in work.chain:
         waits = loop_overhead
         if class_of(one.function) == "transcendental" and alone is not None and among is not None:
-            size = among.size[0]  # a series waits for itself: so much longer as `exp` does
+            size = among.size[0]  # a series depends on itself: longer by the ratio that `exp` has
             waits = largest(loop_overhead, _each(one, "point.", rates) * alone.rate(size) // among.rate(size))
         total += waits
     return total
 
 
 def moved_grains(work: Work, rates: Rates, around: Around) -> int:
-    """See Note [Moving]."""
+    """The memory traffic in grains.  See Note [Moving]."""
     moved, footprint = 0, work.footprint
     for stream in work.reads:
         where = largest(around.since.get(stream.value, footprint), stream.size)
@@ -121,7 +122,7 @@ def _stream(name: str, size: int, where: int, rates: Rates) -> int:
 def _applied(work: Work, prefix: str, rates: Rates) -> int:
     total = 0
     for one in work.applied:
-        if one.function.startswith(ALONG):  # of a chain along rows
+        if one.function.startswith(ALONG):  # in a chain along rows
             row = ReducedWork(one.function.removeprefix(ALONG), one.kind, along=True, points=work.points, run=max(1, work.line))
             size, called = row.points * row.kind.bytes, prefix == "ufunc."
             total += _looked_up(row.function, "ufunc.reduce.", row.kind, size, rates) if called else _reduced(row, rates)
@@ -146,13 +147,13 @@ def _table_of(function: str, compute: Kind, kind: Kind, parameter: int, prefix: 
 
 
 def application_rate(function: str, compute: Kind, kind: Kind, parameter: int, rates: Rates) -> float:
-    """Of one application more in a kernel, an item; in grains."""
+    """The grains per item of one more application in a kernel."""
     each = 2 * compute.bytes + kind.bytes
     return _table_of(function, compute, kind, parameter, "point.", rates, constant=False).rate(each * 1000) / 1000
 
 
 def _class(prefix: str, function: str) -> tuple[str, ...]:
-    """The table used for a function that was not measured."""
+    """The names of the tables that stand in for a function that was not measured."""
     return (f"{prefix}exp", f"{prefix}add") if class_of(function) == "transcendental" else (f"{prefix}add",)
 
 
@@ -166,8 +167,8 @@ def _looked_up(function: str, prefix: str, kind: Kind, size: int, rates: Rates) 
 
 
 def _reduced(one: ReducedWork, rates: Rates) -> int:
-    """Runs of numbers, reduced one after the other; from the right each application, which is counted apart, waits for the one
-    before."""
+    """The grains of runs of numbers that are reduced one after the other.  In a right fold each application (which is counted
+    separately) waits for the one before."""
     if is_sequential(one.function):
         return rates.require(("turn", "point.add"), Kind.F64).rate(3 * Kind.F64.bytes * one.points) if one.along else 0
     name = "row" if one.along else "column"

@@ -22,16 +22,18 @@ from .profile_toml import LARGEST, Places, Problems, profile_of, shown
 # ---------------------------------------------------------------------------------------------------- tables of a device
 
 OPERANDS: Final = 3
-"""Items that an operation touches, of those whose tables are by bytes: two operands and a result."""
+"""Items that an operation touches, for tables by bytes: two operands and a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What else a program does: `total` bytes go round before a phase runs again, `since[v]` were touched since value v was;
-    `unknown`: are there sizes that only a run knows?  `alike`: are all operands the same value, but for their indices?
-    `handed`: did one thread of a library phase make one of them?  `before`: bytes of the phase that ran
-    just before, which push the executor's own data out of the caches; none before the first phase of a program.  `apart`: bytes
-    of all other phases, which push out what only this one needs.  `binary`: are the bases it encodes by powers of two?"""
+    """The context of a phase in its program.
+
+    `total`: bytes touched between two runs of the phase; `since[v]`: bytes touched since value v was last used.  `unknown`: does
+    the phase have run-time sizes?  `alike`: are all operands views of one value?  `handed`: did a single thread of a library
+    phase produce an operand?  `before`: bytes of the phase that ran just before (0 for a program's first phase), which evict the
+    executor's data from the caches.  `apart`: bytes of all other phases, which evict the phase's own code and data.  `binary`:
+    are the bases that it encodes by powers of two?"""
 
     total: int = 0
     since: Mapping[ValueId, int] = field(default_factory=dict)
@@ -44,7 +46,7 @@ class Around:
 
 
 class NoTable(Exception):
-    """The device has no table for `operation`: it cannot run the phase."""
+    """Raised where the device has no table for `operation`, so that it cannot run the phase."""
 
     def __init__(self, operation: str) -> None:
         super().__init__(operation)
@@ -52,7 +54,7 @@ class NoTable(Exception):
 
 
 class Rates:
-    """One device's tables.  `reuses`: results are written where an operand was, so that no fresh memory is touched."""
+    """The tables of one device.  `reuses`: results overwrite operands, so that no fresh memory is touched."""
 
     def __init__(
         self, device: DeviceProfile, *, reuses: bool = False, around: Mapping[PhaseId, Around] | None = None,
@@ -84,7 +86,8 @@ class Rates:
         return self._with({**self.around, one: around}, reuses=self.reuses)
 
     def table(self, stems: Iterable[str], kind: Kind) -> CostTable | None:
-        """The first existing table: exact kind and name before near kinds, those before wider names."""
+        """The first existing table: first the exact name by exact, then by similar kinds, then more general names; None if there
+        is none."""
         key = (tuple(stems), kind)
         if key not in self._found:
             names = (f"{stem}.{near.value}" for stem in key[0] for near in kinds_near(kind))
@@ -109,28 +112,28 @@ class Rates:
         return table
 
     def grains(self, stems: Iterable[str], kind: Kind, size: int) -> Grains:
-        """The time of `size`; NoTable."""
+        """The grains for `size`.  Raises NoTable."""
         return self.require(stems, kind).at(size)
 
 
 # ---------------------------------------------------------------------------------------------------- profiles as Python code
 #
-# A profile that a Python function writes: run once, and data from then on.
+# Profiles written by a Python function, which runs once; from then on a profile is data.
 #
-# The file has a function `profile()` that gives what a `device-profile/1` file says as dicts and lists.  Where a table is
-# wanted it may have a function from a size to nanoseconds instead; it is asked at powers of four, or at the sizes of
-# `{"size": […], "ns": function}`.  What comes out is read as any profile is, so costs have their break points where the tables
-# have theirs, and nothing runs later.
+# The file has a function `profile()` that returns the contents of a `device-profile/1` file as dicts and lists.  In place of a
+# table it may have a function from a size to nanoseconds, which is sampled at powers of four, or at the sizes of `{"size": […],
+# "ns": function}`.  The result is read like any profile, so no code runs later.
 
 LARGEST_CODE: Final = 1 << 20
-"""Characters."""
+"""The most characters of the file."""
 SIZES: Final = tuple(1 << power for power in range(6, 37, 2))
-"""Sizes at which a function without sizes of its own is sampled: 64 bytes to 64 GiB."""
+"""The sizes at which a function without its own sizes is sampled: 64 bytes to 64 GiB."""
 DEEPEST: Final = 20
 
 
 def profile_from(path: str) -> Profile:
-    """Run a file's `profile()`.  Refused: E704 it cannot be read, E705 it fails or what it gives is no profile."""
+    """The profile that a file's `profile()` returns.  Raises Refused: E704 for an unreadable file, E705 if the function fails or
+    returns no profile."""
     try:
         text = read_text(path, LARGEST_CODE, Pipes.REFUSED)
     except (OSError, ValueError) as error:
@@ -157,7 +160,7 @@ def _run(code: Callable[[], object], path: str, text: str) -> object:
         return code()
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # code of the user's, also one that exits
+    except BaseException as error:  # user code, which may also exit
         line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
         frames = traceback.extract_tb(error.__traceback__)
         line = line or next((frame.lineno for frame in reversed(frames) if frame.filename == path), None)
@@ -165,7 +168,7 @@ def _run(code: Callable[[], object], path: str, text: str) -> object:
 
 
 def _refused(path: str, text: str, line: int, message: str) -> Refused:
-    """E705 at a line, counted from 1; 0: at the beginning."""
+    """The error E705 at a line, counted from 1 (0: at the beginning)."""
     lines = text.splitlines(keepends=True)
     start = sum(map(len, lines[: line - 1])) if line else 0
     length = len(lines[line - 1].rstrip()) if 0 < line <= len(lines) else 0
@@ -173,7 +176,7 @@ def _refused(path: str, text: str, line: int, message: str) -> Refused:
 
 
 def _plain(value: object, path: str, text: str, path_within: str, depth: int) -> Any:
-    """Values as a file has them: dicts, lists, texts, whole numbers, decimals; tables in place of functions."""
+    """The values as a profile file has them: dicts, lists, texts, integers, decimals; functions become tables."""
     if depth > DEEPEST:
         raise _refused(path, text, 0, f"{path_within}: nested too deeply")
     match value:
@@ -199,7 +202,7 @@ def _plain(value: object, path: str, text: str, path_within: str, depth: int) ->
 
 
 def _table(function: Callable[[int], object], sizes: object, path: str, text: str, path_within: str) -> dict[str, Any]:
-    """The samples of a function at some sizes, rounded up."""
+    """The table of a function's values at some sizes, rounded up."""
     if not isinstance(sizes, list) or not all(isinstance(size, int) for size in sizes):
         raise _refused(path, text, 0, f"{path_within}.size: must be whole numbers, not {shown(sizes)}")
     times: list[int] = []

@@ -5,9 +5,9 @@
 of its loop program (`loop_cost`); else a loop costs trip × body with a launch an iteration (where loops run as one kernel: its
 operands once, and its applications every iteration), a map or fold its body once a cell.  A branch costs its longer arm.
 
-Note [Steps].  The first execution of a step finds or compiles its kernel: `host_dispatch_ns`, or the tables `first` of a measured
-device (those of library phases include it).  Every execution costs `launch_ns`.  Both are part of a phase's ticks, because a
-problem has one queue a device.
+Note [Steps].  The first execution of a step looks up or compiles its kernel: `host_dispatch_ns`, or the tables `first` of a
+measured device (those of library phases include it).  Every execution costs `launch_ns`.  Both are part of a phase's ticks,
+because a problem has one queue a device.
 
 Note [Shards].  `cut` names an axis: of `phase.axes` for a structured phase, an entry of `phase.signature` for a library phase.
 Tables are evaluated at the shard's own size; `cost_functions` has the curves that planners use.
@@ -55,31 +55,31 @@ from .profile import BY_WORK, GRAIN, STORE, Calibration, DeviceProfile, Grains, 
 
 # ---------------------------------------------------------------------------------------------------- library phases
 #
-# Time of a library phase: which table it is looked up in, and at which size.
+# The time of a library phase: the table that it is looked up in, and the size at which.
 #
-# A phase over a frame whose op goes cell by cell costs its cell's time once a cell; ops that take the frame at once cost by
-# all bytes touched.
+# A phase over a frame whose op runs cell by cell takes the time of a cell for each cell; ops that process the full frame at once
+# take the time of all bytes touched.
 
 Shape = tuple[int, ...]
 
 TALL: Final = 8
 """A product with one side this many times the others is tall or wide."""
 THIN: Final = 4
-"""A product with fewer rows or columns moves data, it does not compute."""
+"""A product with fewer rows or columns is bound by memory, not by computation."""
 ROW_BYTES: Final = 64
 """Cells of at least this many bytes are gathered by the row."""
 FEW: Final = 64
-"""Items up to which a look-up is a linear search."""
+"""The most items for which a look-up is a linear search."""
 BOUNDS: Final = 8
-"""What `interval_index.few` is about; `interval_index` is about √n bounds of n items."""
+"""The number of bounds of the table `interval_index.few`; the table `interval_index` has about √n bounds for n items."""
 NEAR: Final = 1 << 18
-"""Bytes of items, indices and results that stay in the second cache."""
+"""Bytes of items, indices and results that stay in the L2 cache."""
 _CELL_BY_CELL: Final = frozenset({"rotate", "gather", "scan", "find", "update", "compress", "key_reduce", "solve"})
 _CUBIC: Final = BY_WORK - {"gemm", "factor"}
 
 
 def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Number, cut: tuple[int, int] | None) -> Grains:
-    """`cut`: (entry of the signature, its rows)."""
+    """The grains of a library phase.  `cut`: (entry of its signature, rows of the shard along it)."""
     if phase.op == "runtime_size":
         return Grains(0)
     args = [tuple(map(number, types[a].shape)) for a in phase.args]
@@ -95,7 +95,7 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
         return Grains(0)
     kind = types[phase.args[0]].element.kind if phase.args else types[phase.results[0]].element.kind
     if is_unread(phase):
-        start = rates.table(("first",), Kind.F64)  # nobody reads its result: it is not made
+        start = rates.table(("first",), Kind.F64)  # nothing reads its result, so it does not run
         return Grains(0) if start is None else cooled(start, rates.around.get(phase.id, Around()))
     if phase.op == "contract":
         alike = rates.around.get(phase.id, Around()).alike
@@ -107,7 +107,7 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
     once = points if phase.op in _CELL_BY_CELL else 1
     size = sum(prod(s) * types[a].element.kind.bytes for s, a in zip(args, phase.args, strict=True))
     if phase.op == "reshape_cycle":
-        size = smallest(size, prod(results[0]) * kind.bytes)  # what is left off is not read
+        size = smallest(size, prod(results[0]) * kind.bytes)  # truncated items are not read
     size += sum(prod(s) * types[r].element.kind.bytes for s, r in zip(results, phase.results, strict=True))
     return _by_bytes(phase, types, rates, cells, kind, -(-size // once), once)
 
@@ -115,7 +115,7 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
 def _by_bytes(
     phase: LibraryPhase, types: Types, rates: Rates, cells: Sequence[Shape], kind: Kind, size: int, times: int
 ) -> Grains:
-    """The time of `times` cells that touch `size` bytes each, with a launch for every cell after the first."""
+    """The grains of `times` cells that touch `size` bytes each, with a launch for every cell after the first."""
     stems = LIBRARY[phase.op].stems
     again = (times - 1) * rates.device.launch_ns * GRAIN
     match phase.op:
@@ -134,8 +134,8 @@ def _by_bytes(
                 stems = ("gather.rows", "gather")
             picked = prod(cells[1])
             read = picked * width * prod(cells[0][:axis]) * prod(cells[0][axis + 1 :])
-            size = 2 * read + picked * 8  # what is not picked is not touched
-            source = 3 * prod(cells[0]) * width  # as a table knows it: as many picked as there are
+            size = 2 * read + picked * 8  # items that are not selected are not touched
+            source = 3 * prod(cells[0]) * width  # the table's source is as large as the items selected from it
             if rates.measured and largest(size, source) > NEAR:
                 return Grains(times * rates.require(stems, kind).rate(size, largest(source, NEAR)) + again)
         case "update":
@@ -164,8 +164,7 @@ def _by_bytes(
 
 
 def _searched(bounds: int, kind: Kind, size: int, stems: Sequence[str], rates: Rates) -> int:
-    """Each item goes through as many halvings as the bounds have, so between two tables time goes by the logarithm of their
-    number."""
+    """The grains of a search by bisection: between two tables, time is interpolated by the logarithm of the number of bounds."""
     if bounds == BOUNDS:
         return rates.grains(("interval_index.few", *stems), kind, size)
     many, few = rates.grains(stems, kind, size), rates.table(("interval_index.few",), kind)
@@ -177,12 +176,12 @@ def _searched(bounds: int, kind: Kind, size: int, stems: Sequence[str], rates: R
 
 
 def _level(count: int) -> int:
-    """Its binary logarithm in 64ths."""
+    """The binary logarithm of a count in 64ths."""
     return int((max(1, count) ** 64).bit_length()) - 1
 
 
 def cold(rates: Rates, around: Around) -> Grains:
-    """The additional cost of a step after one that touched many bytes."""
+    """The additional grains of a step after one that touched many bytes."""
     if not rates.measured:
         return Grains(0)
     library = rates.table(("first.library",), Kind.F64)
@@ -193,7 +192,7 @@ def cold(rates: Rates, around: Around) -> Grains:
 
 
 def _product(left: Shape, right: Shape, kind: Kind, rates: Rates, alike: bool) -> Grains:
-    """`left +.× right` of one cell; `alike`: a matrix and its transpose, whose product is symmetric."""
+    """The grains of `left +.× right` for one cell; `alike`: a matrix and its own transpose, whose product is symmetric."""
     shared = left[-1] if left else right[0] if right else 1
     rows, columns = prod(left[:-1]), prod(right[1:])
     touched = (rows * shared + shared * columns + rows * columns) * kind.bytes
@@ -209,7 +208,7 @@ def _product(left: Shape, right: Shape, kind: Kind, rates: Rates, alike: bool) -
 
 
 def _cut(phase: LibraryPhase, args: list[Shape], results: list[Shape], cut: tuple[int, int]) -> tuple[list[Shape], list[Shape]]:
-    """Shapes of a shard: the axes that the signature cuts together have `rows`."""
+    """The shapes of a shard's operands and results: axes that the signature cuts together have `rows` items."""
     entry, rows = phase.signature[cut[0]], cut[1]
     operands = [
         shape if axis is None else (*shape[:axis], rows, *shape[axis + 1 :])
@@ -224,12 +223,12 @@ def _cut(phase: LibraryPhase, args: list[Shape], results: list[Shape], cut: tupl
 # ---------------------------------------------------------------------------------------------------- phases
 
 NEVER: Final = 1 << 50
-"""Ticks of a shard whose size no table is about."""
+"""The ticks of a shard whose size no table covers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShardExtent:
-    """A shard has `rows` along `axis`.  See Note [Shards]."""
+    """A shard of `rows` rows along `axis`.  See Note [Shards]."""
 
     axis: int
     rows: int
@@ -244,7 +243,7 @@ class ExecutionKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Nanoseconds: the point, and between which the middle eight in ten runs are expected."""
+    """An estimate in nanoseconds, and the interval in which eight of ten runs are expected."""
 
     ns: int
     p10: int
@@ -255,8 +254,8 @@ def phase_ticks(
     phase: Phase, bound: BoundGraph, profile: Profile, group: str, *, axis: int | None = None, rows: int = 0,
     grain: int = 1, tick_ns: int = 1, execution: ExecutionKind = ExecutionKind.FIRST,
 ) -> Ticks | None:  # fmt: skip
-    """Ticks of a phase on one device of a group; with `axis`, of its shards of `rows` points along it, dealt out by `grain`.
-    None: it cannot run there."""
+    """Ticks of a phase on one device of a group; with `axis`, of its shards of `rows` points along it, in multiples of `grain`.
+    None: the device cannot run the phase."""
     device = profile.device(group)
     if device is None or device.backend == STORE:
         return None
@@ -274,7 +273,7 @@ def phase_ticks(
     def exact(count: int) -> int:
         try:
             return _up(grains(ShardExtent(axis or 0, min(count * grain, rows))), tick_ns)
-        except NoTable:  # only for sizes that no table is about
+        except NoTable:  # some sizes are not covered by any table
             return NEVER
 
     def traced(first: int, last: int) -> Formula:
@@ -302,14 +301,14 @@ def _rates(device: DeviceProfile, bound: BoundGraph, number: Number) -> Rates:
 
 
 def making_ticks(phases: Iterable[Phase], profile: Profile, group: str, tick_ns: int = 1) -> int:
-    """The ticks that the first executions of the steps of these phases take beyond later ones."""
+    """The additional ticks of the first executions of the steps of these phases, compared with later ones."""
     device = profile.device(group)
     rates = None if device is None else Rates(device)
     return 0 if rates is None else _up(sum(making_grains(phase, rates) for phase in phases), tick_ns)
 
 
 def combine_ticks(partial_bytes: int, profile: Profile, tick_ns: int = 1) -> int:
-    """Ticks for home to merge one partial result of that many bytes."""
+    """The ticks that home takes to combine one partial result of that many bytes."""
     home = profile.home
     table = Rates(home).phase_table(("copy", "add"), Kind.F64)
     grains = (home.launch_ns + home.host_dispatch_ns) * GRAIN + (0 if table is None else table.at(3 * partial_bytes))
@@ -317,7 +316,7 @@ def combine_ticks(partial_bytes: int, profile: Profile, tick_ns: int = 1) -> int
 
 
 def missing_operation(phase: Phase, bound: BoundGraph, device: DeviceProfile) -> str | None:
-    """The operation without a table, because of which a device cannot run the phase."""
+    """The operation whose missing table keeps a device from running the phase; None if it can run it."""
     try:
         phase_grains(phase, bound.graph.types, Rates(device), numbers_of(bound))
     except NoTable as missing:
@@ -326,7 +325,7 @@ def missing_operation(phase: Phase, bound: BoundGraph, device: DeviceProfile) ->
 
 
 def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: ShardExtent | None = None) -> Grains:
-    """Time of the work of a phase, without what its own step costs.  NoTable."""
+    """The grains of a phase's work, without the overhead of its own step.  Raises NoTable."""
     where = None if cut is None else (cut.axis, cut.rows)
     dialect = dialect_of(rates.device.backend)
     if dialect is not None and (lacking := missing(phase, types, dialect, rates.device.lacks)) is not None:
@@ -376,7 +375,8 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
 
 
 def _turns(phase: Loop, index: SizeVariable, types: Types, rates: Rates, number: Number, trip: int) -> tuple[int, int]:
-    """What a loop with an index costs once and in all its turns, by those at five places (Boole's rule)."""
+    """The grains of a loop with an index: once, and in all iterations, from its costs at five values of the index (Boole's
+    rule)."""
     once = total = 0
     for quarter, weight in enumerate(BOOLE):
         at = {index: size_number(max(0, trip - 1) * quarter // 4)}
@@ -386,9 +386,10 @@ def _turns(phase: Loop, index: SizeVariable, types: Types, rates: Rates, number:
 
 
 def _block(graph: SubGraph, types: Types, rates: Rates, number: Number, cut: ShardExtent | None = None) -> tuple[int, int]:
-    """What a body costs once (its kernels) and each time it runs, its results taking dying buffers.  See Note [Steps].
+    """The grains of a body: once (for its kernels), and per run, where results overwrite dying buffers.  See Note [Steps].
 
-    `cut`: of the axes that all its phases share."""
+    `cut`: that of the axes which all its phases share.
+    """
     once = each = 0
     rates = rates.reusing()
     for phase in graph.phases:
@@ -401,9 +402,11 @@ def _block(graph: SubGraph, types: Types, rates: Rates, number: Number, cut: Sha
 def step_ns(
     phase: Phase, bound: BoundGraph, device: DeviceProfile, calibration: Calibration, launches: int = 1
 ) -> Estimate | None:
-    """What `launches` executions of the step of a phase take, the first making its kernel.  None: it cannot run there.
+    """The nanoseconds of `launches` executions of a phase's step, the first of which compiles its kernel.  None: the device
+    cannot run it.
 
-    Of the last member of a chain along rows: what the chain takes."""
+    For the last member of a chain along rows this is the time of the chain.
+    """
     number = numbers_of(bound)
     rates = _rates(device, bound, number)
     if rates.measured and (chain := chains_in(bound).get(phase.id)) is not None:
@@ -418,7 +421,7 @@ def step_ns(
 
 
 def making_grains(phase: Phase, rates: Rates) -> Grains:
-    """The time that the first execution of a step takes beyond later ones.  See Note [Steps]."""
+    """The additional grains of a step's first execution, compared with later ones.  See Note [Steps]."""
     if rates.measured:
         around = rates.around.get(phase.id, Around())
         first = rates.table(("first",), Kind.F64) if isinstance(phase, Structured) else None
@@ -429,7 +432,7 @@ def making_grains(phase: Phase, rates: Rates) -> Grains:
 
 
 def _first_of_library(phase: Phase, rates: Rates, grains: Grains) -> int:
-    """What the first execution of a library step takes more than the next: tables of library phases include it."""
+    """The additional grains of the first execution of a library step, which tables of library phases include."""
     table = rates.table(("first.library",), Kind.F64) if isinstance(phase, LibraryPhase) else None
     return 0 if table is None else min(int(table.at(1)), grains // 2)
 
@@ -440,7 +443,7 @@ def with_interval(ns: int, calibration: Calibration) -> Estimate:
 
 
 def numbers_of(bound: BoundGraph) -> Callable[[Size], int]:
-    """Sizes as numbers, run-time sizes at their caps."""
+    """Evaluates sizes as numbers, run-time sizes at their caps."""
     known: dict[Size, int] = {}
 
     def number(size: Size) -> int:
@@ -456,5 +459,5 @@ def numbers_of(bound: BoundGraph) -> Callable[[Size], int]:
 
 
 def _up(grains: int, tick_ns: int) -> int:
-    """Grains as ticks, rounded up: the only rounding of an estimate."""
+    """Grains as ticks, rounded up; an estimate is rounded nowhere else."""
     return -(-grains // (GRAIN * tick_ns))

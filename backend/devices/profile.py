@@ -1,13 +1,13 @@
 """Profiles: the devices and links of a real or hypothetical machine as data, with the cost tables of operations.
 
-A `Profile` is what a `device-profile/1` file says (`reading`, `writing`), what `machine` finds out about this machine, and
-what calibration measures.  `cost` has the ticks of phases.
+A `Profile` is the content of a `device-profile/1` file (`profile_toml`), the description of this machine (`this_machine`), and
+the result of a calibration.  `phase_cost` derives the ticks of phases from it.
 
 Note [Classes].  A problem looks up ticks by the class of a device.  Where two devices of one class have different tables
-(two unequal GPUs) each gets the class `gpu/gpu0`: the part before the stroke is what `place z on gpu` speaks of.
+(two unequal GPUs) each gets the class `gpu/gpu0`: the part before the slash is the name that `place z on gpu` uses.
 
-Note [Stores].  A store is a device that computes nothing: files lie there, and its links say how quickly who reads them.  What is
-read by several at a time at no cost to each other has links without a group.
+Note [Stores].  A store is a device that does not compute: it contains files, and its links say how fast each device reads them.
+Links without a group may be used by several readers at a time without slowing each other down.
 
 Note [Fingerprint].  The sha256 of the canonical text without the date: two profiles with one fingerprint give the same plans.
 """
@@ -33,44 +33,44 @@ from .cost_functions import Duplex, Interval, largest, smallest
 
 # ---------------------------------------------------------------------------------------------------- tables
 #
-# Times measured at a few sizes, and what lies between them: log-log interpolation in integers.
+# Tables of times measured at a few sizes, with log-log interpolation between them, in integers.
 #
-# Note [Log-log].  Between two points (a, s) and (b, t) the curve is a straight line on log-log paper.  Its values are found by
-# halving: the geometric means √ab and √st are a point of it, and after six halvings (a decade is then cut in parts of 3.7 %) a
-# straight line joins the neighbours.  Square roots are exact integer ones of numbers shifted left by 32 bits, so every
-# machine finds the same value, and between two points it goes one way only.
+# Note [Log-log].  Between two points (a, s) and (b, t) the curve is a straight line in log-log coordinates.  It is evaluated by
+# bisection: the geometric means √ab and √st are a point of it, and after six halvings (which cut a decade into parts of 3.7 %) a
+# straight line joins the neighbours.  Square roots are exact integer roots of numbers shifted left by 32 bits, so every machine
+# computes the same value, and the curve is monotone between two points.
 #
-# Note [Beyond the ends].  Below the first point its time holds (what a call costs at all); above the last, time is in
+# Note [Beyond the ends].  Below the first point its time holds (the overhead of a call); above the last point, time is in
 # proportion to size.  No bytes, or no operations, take no time.
 #
-# Results are in grains of 2⁻¹⁶ ns, which are cut off here, so that sums of many parts are rounded up to ticks once, at the end.
+# Results are in grains of 2⁻¹⁶ ns, so that sums of many parts are rounded up to ticks once, at the end.
 
 Grains = NewType("Grains", int)
 """Time in units of 2⁻¹⁶ ns."""
 
 GRAIN: Final = 1 << 16
-"""Grains of a nanosecond."""
+"""Grains in a nanosecond."""
 _SHIFT: Final = 32
 _HALVINGS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class CostTable:
-    """`ns[i]` is the time at `size[i]`.  Sizes grow; both have at least one entry.  Times may fall where a device begins to use
-    more of itself (a second thread); where they do not, a larger size never costs less."""
+    """`ns[i]` is the time at `size[i]`.  Sizes ascend, and there is at least one.  Times may fall where a device starts to use
+    more of its resources (a second thread); otherwise a larger size never costs less."""
 
     size: tuple[int, ...]
     ns: tuple[int, ...]
 
     @staticmethod
     def of_rate(per_second: int) -> CostTable:
-        """Time in proportion to size, from about a nanosecond on."""
+        """A table of times in proportion to size, from about a nanosecond on; `per_second`: the rate."""
         rate = Fraction(per_second, 10**9)
         rate = rate.limit_denominator(1000) or rate
         return CostTable((rate.numerator,), (rate.denominator,))
 
     def at(self, size: int) -> Grains:
-        """The time of a size (of an `Interval` of sizes, the interval of times).  See Notes [Log-log] and [Beyond the ends]."""
+        """The grains for a size (for an `Interval` of sizes, an interval).  See Notes [Log-log] and [Beyond the ends]."""
         if isinstance(size, Interval):
             return cast(Grains, size.looked_up(self))
         if size <= 0:
@@ -86,19 +86,20 @@ class CostTable:
         return Grains(_between(sizes[upper - 1], times[upper - 1], sizes[upper], times[upper], size))
 
     def between(self, low: int, high: int) -> tuple[int, int]:
-        """The least and greatest time of sizes from `low` to `high`: between two points time goes one way only."""
+        """The least and greatest grains for sizes from `low` to `high`; the curve is monotone between two points."""
         inside = self.ns[bisect_right(self.size, low) : bisect_left(self.size, high)]
         times = [self.at(low), self.at(high), *(ns * GRAIN for ns in inside)]
         return min(times), max(times)
 
     def rate(self, size: int, where: int | None = None) -> Grains:
-        """`size` at the rate that holds at `where` (left out: at `size`): in proportion below the first point, too."""
+        """The grains for `size` at the rate that holds at `where` (by default at `size`), in proportion below the first point
+        too."""
         measured = smallest(largest(size if where is None else where, self.size[0]), self.size[-1])
         return Grains(self.at(measured) * size // measured)
 
 
 def _between(low: int, first: int, high: int, last: int, size: int) -> int:
-    """Grains at `size`, strictly between two points."""
+    """Grains at `size`, which lies strictly between two points."""
     sizes, times = _means(low, first, high, last)
     x = size << _SHIFT
     upper = bisect_left(sizes, x)
@@ -125,13 +126,13 @@ def _halved(points: list[int]) -> list[int]:
 
 SCHEMA: Final = "device-profile/1"
 CPU: Final = "cpu"
-"""The back end of processors; those of cards are `codegen.gpu_targets`'."""
+"""The back end of processors; those of GPUs are in `codegen.gpu_targets`."""
 STORE: Final = "store"
 """The class and the back end of stores."""
 
 
 class CalibrationSource(Enum):
-    """Where power figures come from: stated, or an energy counter."""
+    """The source of power figures: declared, or an energy counter."""
 
     DECLARED = "declared"
     RAPL = "rapl"
@@ -147,7 +148,7 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """The roofline that replaces missing tables: peak operations and bytes a second."""
+    """The roofline that stands in for missing tables: peak operations and bytes per second."""
 
     flops: int
     bandwidth: int
@@ -155,12 +156,12 @@ class Roofline:
 
 @dataclass(frozen=True, slots=True)
 class DeviceProfile:
-    """`count` equal devices.  `memory_bytes` of each (None: no limit), of which the share `memory_reserve` is not for plans.
+    """`count` equal devices, each with `memory_bytes` (None: no limit), of which plans may not use the share `memory_reserve`.
 
     Times in ns: `launch_ns` a kernel, `host_dispatch_ns` the first execution of a step (finding or making its kernel), `sync_ns`
-    a wait for another queue, `alloc_ns` an allocation.  `ops` by the names of `keys`.  `reserved`: fields that later versions
-    give a meaning, kept as they are.  `paths`: files, and folders of files, that lie in a store.  `lacks`: extensions of OpenCL
-    that a device does not have."""
+    a wait for another queue, `alloc_ns` an allocation.  `ops`: tables by operation name (see keys).  `reserved`: fields that
+    later versions may define, kept unread.  `paths`: the files and folders of a store.  `lacks`: extensions of OpenCL that a
+    device does not have."""
 
     name: str
     kind: str
@@ -184,11 +185,11 @@ class DeviceProfile:
 
     @property
     def memory(self) -> int | None:
-        """Bytes that plans may use on each instance."""
+        """Bytes that plans may use on each instance; None without a limit."""
         return None if self.memory_bytes is None else int(self.memory_bytes * (1 - self.memory_reserve))
 
     def slower(self, factor: Fraction) -> DeviceProfile:
-        """The device with all its times multiplied."""
+        """The device with all times multiplied by `factor`."""
         if factor == 1:
             return self
 
@@ -204,14 +205,14 @@ class DeviceProfile:
         )  # fmt: skip
 
     def same_times(self, other: DeviceProfile) -> bool:
-        """Does every phase take equally long on the other device?"""
+        """Does every phase take equally long on both devices?"""
         times = (self.backend, self.launch_ns, self.host_dispatch_ns, self.alloc_ns, self.roofline, self.ops)
         return times == (other.backend, other.launch_ns, other.host_dispatch_ns, other.alloc_ns, other.roofline, other.ops)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkProfile:
-    """Between devices (or groups of them) by name.  `table`: bytes to ns, the latency included; None: no limit of rate."""
+    """A link between devices (or groups of them), by name.  `table`: bytes to ns, latency included; None: unlimited rate."""
 
     source: str
     target: str
@@ -232,9 +233,9 @@ class LinkProfile:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How the figures were found.  `calibrated` None: declared.  Residuals are shares: with 0.1 and 0.19, nine in ten measured
-    times were at least 0.9 and nine in ten at most 1.19 of what the tables say.  `unusable`: why a stored calibration of this
-machine is not used."""
+    """The origin of a profile's figures.  `calibrated`: the date; None: they are declared.  Residuals are shares: with 0.1 and
+    0.19, nine in ten measured times were at least 0.9 times, and nine in ten at most 1.19 times the tables' figures.  `unusable`:
+    the reason why a stored calibration of this machine is not used."""
 
     calibrated: date | None = None
     residual_p10: Fraction = Fraction(1, 2)
@@ -245,8 +246,8 @@ machine is not used."""
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Invariants (`reading` checks them, makers keep them): names differ, exactly one device has `home` (its first instance
-    is home), links join devices that exist, stores come last and have a link to home."""
+    """Devices and links.  Invariants (`profile_toml` checks them): names differ, exactly one device has `home` (its first
+    instance is home), links join devices that exist, stores come last and have a link to home."""
 
     devices: tuple[DeviceProfile, ...]
     links: tuple[LinkProfile, ...] = ()
@@ -258,12 +259,12 @@ class Profile:
         return next(device for device in self.devices if device.home)
 
     def device(self, name: str) -> DeviceProfile | None:
-        """The device of a group, by its name or that of an instance (`node[3]`)."""
+        """The device of a group, by its name or that of an instance such as `node[3]`."""
         stem = name.partition("[")[0]
         return next((device for device in self.devices if device.name in (name, stem)), None)
 
     def restricted(self, devices: Sequence[DeviceProfile]) -> Profile:
-        """The profile with these devices alone, each name once, and the links between them."""
+        """The profile with only these devices, each once, and the links between them."""
         distinct = tuple({device.name: device for device in reversed(devices)}.values())[::-1]
         names = {device.name for device in distinct}
 
@@ -280,7 +281,8 @@ class Profile:
         return any(device.backend == STORE for device in self.devices)
 
     def store_of(self, path: str) -> str | None:
-        """The store that contains a file, by its real path: the one that names it, or the nearest folder around it."""
+        """The store that contains a file, by the file's real path: the store that names the file, or its nearest enclosing
+        folder."""
         matches = [
             (len(prefix), device.name) for device in self.devices for prefix in device.paths
             if path == prefix or path.startswith(prefix.rstrip("/") + "/")
@@ -297,7 +299,7 @@ class Profile:
 
 # ---------------------------------------------------------------------------------------------------- keys
 #
-# Names of the operation tables of a device, and what stands in for a table that is not there.
+# Names of the operation tables of a device, and the tables that stand in for missing ones.
 #
 # A name is an operation, variants of it, and the element type it computes in, joined by dots: `add.f64`, `reduce.add.row.f64`,
 # `convert.i64.f64` (from i64 to f64), `gemm.tall.f32`, `scan.add.i64`.
@@ -358,13 +360,13 @@ _NEAR: Final[dict[Kind, tuple[Kind, ...]]] = {
 
 
 def is_key(name: str) -> bool:
-    """Is it the name of an operation?"""
+    """Is it a valid name of an operation?"""
     head, *rest = name.split(".")
     return bool(rest) and rest[-1] in _KINDS and head in _HEADS and all(part in _VARIANTS for part in rest[:-1])
 
 
 def nearest_key(name: str) -> str | None:
-    """A name of the same element type that a misspelt one may mean."""
+    """The most similar name of the same element type, for a misspelt one."""
     stem, dot, kind = name.rpartition(".")
     if not dot or kind not in _KINDS:
         return None
@@ -373,19 +375,19 @@ def nearest_key(name: str) -> str | None:
 
 
 def function_key(function: str, parameter: int = 0) -> str:
-    """The operation name of a scalar function: those of `circular` have one each."""
+    """The operation name of a scalar function; each function of `circular` has its own."""
     if function != "circular":
         return function
     return f"circular_{parameter}" if parameter >= 0 else f"circular_m{-parameter}"
 
 
 def kinds_near(kind: Kind) -> tuple[Kind, ...]:
-    """The kind itself, then the kinds whose tables may replace its own."""
+    """The kind itself, then the kinds whose tables may stand in for its own, nearest first."""
     return kind, *_NEAR[kind]
 
 
 def scalar_stems(function: str, source: Kind, parameter: int = 0) -> tuple[str, ...]:
-    """Operation names of an application, the most exact first."""
+    """The operation names of an application, most specific first."""
     group = class_of(function)
     if group == "cast":
         return f"convert.{source.value}", "convert", "cast", "copy", "add"
@@ -396,11 +398,11 @@ def scalar_stems(function: str, source: Kind, parameter: int = 0) -> tuple[str, 
 
 
 CONSTANTS: Final = {"residue": 0, "ipow": 1}
-"""Functions that are quicker with a constant operand, and which operand that is."""
+"""Functions that are faster with a constant operand, and the index of that operand."""
 
 
 def reduce_stems(function: str, layout: str) -> Iterator[str]:
-    """Operation names of a reduction, the most exact first."""
+    """The operation names of a reduction, most specific first."""
     if is_sequential(function):
         yield from (f"reduce.{function}", "sequential")
     wider = {"short": "row", "narrow": "col"}

@@ -1,9 +1,9 @@
 """Reads `device-profile/1`: TOML text to a `Profile`, or every problem of the file at once.
 
-Refused (E705): text that is not TOML, another schema, missing or unknown fields, values out of range, tables whose sizes do
-not grow, names that clash, links without ends, no home.  Reserved fields are kept unread.
+Raises Refused (E705) for text that is not TOML, another schema, missing or unknown fields, values out of range, tables whose
+sizes do not grow, names that clash, links without ends, no home.  Reserved fields are kept unread.
 
-Home is the device that says `home = true`; if none does, the first of the back end `cpu`.
+Home is the device with `home = true`; by default the first device of the back end `cpu`.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from .profile import (
 
 # ---------------------------------------------------------------------------------------------------- fields
 #
-# Reading the fields of a TOML or JSON table one by one: every bad value becomes a diagnostic with its path, such as
+# The fields of a TOML or JSON table are read one by one: every bad value becomes a diagnostic with its path, such as
 # `phases[3].ticks`, and one run reports all of them.
 #
 # `tomllib` keeps no positions, so `Places` finds the line of a field again by its section and name (fields of an inline table
-# have the table's line); a field that is not found has the line of the section's header, or the file's first line.
+# have the table's line); a field that cannot be located gets the line of its section's header, or the file's first line.
 
 Chosen = TypeVar("Chosen", bound=Enum)
 
@@ -91,7 +91,7 @@ class Places:
         return {self.file: Source(self.file, self.text)}
 
     def span(self, path: str) -> Span:
-        """Returns the span of the line that has `path`, or of the nearest enclosing section."""
+        """Returns the span of the line that contains `path`, or of the nearest enclosing section."""
         while path:
             if path in self.spans:
                 return Span(self.file, *self.spans[path])
@@ -101,7 +101,7 @@ class Places:
 
 @dataclass(slots=True)
 class Problems:
-    """The problems of a file so far.  `largest`: the largest allowed integer; `record`: what messages call its tables."""
+    """The problems of a file so far.  `largest`: the largest allowed integer; `record`: the word for its tables in messages."""
 
     places: Places
     largest: int = LARGEST
@@ -109,18 +109,18 @@ class Problems:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def add(self, path: str, message: str, *notes: str, code: Code = Code.E705) -> None:
-        """Add a problem; raises Refused if there are very many."""
+        """Adds a problem; raises Refused if there are very many."""
         self.diagnostics.append(Diagnostic(code, f"{path}: {message}" if path else message, self.places.span(path), notes=notes))
         if len(self.diagnostics) >= MOST_PROBLEMS:
             self.stop()
 
     def fail(self, path: str, message: str, *notes: str) -> NoReturn:
-        """Raise Refused with this and all earlier problems."""
+        """Raises Refused with this and all earlier problems."""
         self.add(path, message, *notes)
         raise Refused(self._in_order(), self.places.sources)
 
     def stop(self) -> None:
-        """Raise Refused with all problems in file order, if there are any."""
+        """Raises Refused with all problems in file order, if there are any."""
         if self.diagnostics:
             raise Refused(self._in_order(), self.places.sources)
 
@@ -128,7 +128,7 @@ class Problems:
         return sorted(self.diagnostics, key=lambda diagnostic: diagnostic.span.start)
 
     def root_fields(self, value: object) -> Fields:
-        """Returns the fields of a file.  Raises Refused if it is no table."""
+        """Returns the fields of a file.  Raises Refused if its value is no table."""
         fields = self.fields(value)
         self.stop()
         assert fields is not None
@@ -143,12 +143,13 @@ class Problems:
 
 
 _FORMER: Final = ("dask", "reference", "null")
-"""Back ends that profiles once named, all of them processors."""
+"""Back ends in older profiles, all of which were processors."""
 
 
 @dataclass(slots=True)
 class Fields:
-    """The fields of the table at `path`.  Each reader consumes one; `finish` reports unknown fields, which none consumed."""
+    """The fields of the table at `path`.  Each reader method consumes one field; `finish` reports the unknown fields, which no
+    method consumed."""
 
     path: str
     values: dict[str, object]
@@ -213,7 +214,7 @@ class Fields:
         return value
 
     def fraction(self, name: str, default: Fraction, below: int | None = None) -> Fraction:
-        """Returns a number from 0 to below `below`, with at most nine decimals."""
+        """Returns a number in [0, `below`) with at most nine decimals."""
         value = self.take(name)
         if value is None:
             return default
@@ -295,7 +296,7 @@ def is_whole(value: object, largest: int, least: int = 0) -> TypeGuard[int]:
 
 
 def shown(value: object) -> str:
-    """Returns a value for a message: short, in TOML's notation if that is simple."""
+    """Returns a value as messages show it: short, and in TOML's notation if it is simple."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -611,8 +612,8 @@ def _exists(end: str, counts: dict[str, int]) -> bool:
 #
 # The canonical text of a profile: `device-profile/1` as TOML, one way to write each value.
 #
-# Invariant: reading what is written gives an equal profile, and equal profiles are written alike (fields in a fixed order,
-# operations and reserved fields by name, fields at their defaults left out).
+# Invariant: reading the text gives an equal profile, and equal profiles have equal texts (fields in a fixed order, operations and
+# reserved fields by name, fields with default values omitted).
 
 _DEFAULTED = ("count", "threads", "memory_bytes", "memory_reserve", "home", "launch_ns", "sync_ns", "host_dispatch_ns",
               "alloc_ns")  # fmt: skip

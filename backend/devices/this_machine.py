@@ -1,8 +1,8 @@
 """Profiles by name: the shipped ones, and that of this machine with its calibration, kept in the user's cache by the fingerprint
 of the processor.
 
-A profile that has no tables of disks takes those of a usual disk: `disk.read` is of bytes that are not in memory, `disk.write`
-until the disk has them, `scratch.write` and `scratch.read` of a temporary file, which the system keeps in memory while it can.
+A profile without disk tables gets those of a typical disk: `disk.read` reads bytes that are not cached in memory, `disk.write`
+ends when the disk has them, `scratch.write` and `scratch.read` use a temporary file, which the system caches in memory if it can.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ DECLARED: Final = {
 
 
 def disk_ns(device: DeviceProfile, name: str, count: int) -> int:
-    """What so many bytes take."""
+    """The nanoseconds that a disk operation takes for `count` bytes."""
     return device.ops.get(name, DECLARED[name]).at(count) // GRAIN
 
 
 # ---------------------------------------------------------------------------------------------------- shipped profiles
 #
-# Profiles that come with Rho, and profiles in files: both by what `--devices` was given.
+# Profiles that ship with Rho, and profiles in files; `--devices` names either.
 
 FOLDER: Final = Path(__file__).parent / "shipped"
 
@@ -55,12 +55,13 @@ def shipped_names() -> tuple[str, ...]:
 
 
 def load_profile(name: str) -> Profile:
-    """A shipped profile by its name, or one in a file.  Refused: E704 there is none, E705 it is not a profile."""
+    """A shipped profile by its name, or the profile in a file.  Raises Refused: E704 if there is none, E705 if it is no
+    profile."""
     return read_profile(*profile_text(name))
 
 
 def profile_text(name: str) -> tuple[str, str]:
-    """The name in messages and the text of a profile.  Refused: E704."""
+    """The name for messages, and the text, of a profile.  Raises Refused E704."""
     names = shipped_names()
     path = FOLDER / f"{name}.toml" if name in names else Path(name)
     try:
@@ -77,24 +78,25 @@ def profile_text(name: str) -> tuple[str, str]:
 
 # -------------------------------------------------------------------------------------------------- calibration of this machine
 #
-# This machine as a profile: one CPU device with the cores and memory it grants, and the tables that are known for it.
+# This machine as a profile: one CPU device with the cores and memory that the system grants, and the tables known for it.
 #
-# Whoever asks finds out the facts (`shell.execution.stored_plans`); nothing here looks at the system but for the folder of
-# calibrations.  A calibration is kept in the user's cache folder under the fingerprint of the facts that change its figures:
-# the processor, the threads, NumPy's version and the kernels in use.  A process that has some of the machine's cores, and no
-# calibration with these, uses the one with all, with the speed-up of its own threads.  Without either the tables are those of
-# `shipped/default.toml`, or of `default-compiled` with compiled kernels.
+# The caller determines the facts (`shell.execution.stored_plans`); this module only reads the folder of calibrations.  A
+# calibration is stored in the user's cache folder under the fingerprint of all that its figures depend on: the processor, the
+# threads, NumPy's version and the kernels in use.  A process with some of the machine's cores, for which there is no calibration,
+# uses that of all cores, scaled to the speed-up of its threads.  Without either, the tables are those of `shipped/default.toml`,
+# or of `default-compiled` with compiled kernels.
 
 DEFAULT: Final = "default"
 COMPILED: Final = "default-compiled"
 NAME: Final = "cpu0"
 VERSION: Final = 5
-"""Of what calibration measures and how it is stored: another version asks for another calibration."""
+"""The version of what calibration measures and how it is stored; a calibration of another version is not used."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """What the system grants: cores, bytes of memory (0: unknown), and the processor's name; `present`: the machine's cores."""
+    """What the system grants: cores, bytes of memory (0: unknown), and the processor's name; `present`: the number of the
+    machine's cores."""
 
     cores: int
     memory: int
@@ -106,7 +108,7 @@ class HostFacts:
 
 
 def host_profile(facts: HostFacts, tier: str, described: Mapping[str, str | int]) -> Profile:
-    """A profile of one device without tables."""
+    """A profile of one device, without tables."""
     device = DeviceProfile(
         NAME, "cpu", CPU, threads=facts.cores, memory_bytes=facts.memory or None, home=True
     )  # fmt: skip
@@ -114,7 +116,7 @@ def host_profile(facts: HostFacts, tier: str, described: Mapping[str, str | int]
 
 
 def machine_profile(facts: HostFacts, tier: str, numpy: str, folder: Path | None = None) -> Profile:
-    """This machine as it is known: calibrated, or with the default tables, which say why a stored calibration is not used."""
+    """The profile of this machine: calibrated, or with default tables and the reason why a stored calibration is not used."""
     bare = host_profile(facts, tier, {**facts.facts(), "numpy": numpy})
     machine = replace(facts, cores=max(facts.cores, facts.present))
     for measured in (bare, host_profile(machine, tier, {**machine.facts(), "numpy": numpy})):
@@ -131,7 +133,7 @@ def machine_profile(facts: HostFacts, tier: str, numpy: str, folder: Path | None
 
 
 def with_threads(measured: int, device: DeviceProfile, threads: int) -> DeviceProfile:
-    """The tables of a device that was measured with more threads: speed-ups grow evenly with the threads."""
+    """The tables of a device that was measured with more threads: speed-ups are interpolated by the number of threads."""
     if threads >= measured:
         return device
     part = Fraction(threads - 1, measured - 1)
@@ -145,13 +147,13 @@ def with_threads(measured: int, device: DeviceProfile, threads: int) -> DevicePr
 
 
 class UnusableCalibration(Exception):
-    """A stored calibration that is not used; the text completes a sentence that begins with its path."""
+    """Raised for a stored calibration that is not used; the text completes a sentence that begins with its path."""
 
 
 def stored_calibration(path: Path, bare: Profile) -> Profile | None:
-    """The calibration that was stored for a machine; None if there is none.  UnusableCalibration.
+    """The stored calibration of a machine; None if there is none.  Raises UnusableCalibration.
 
-    The first line of the file is the digest of the others: what is damaged or edited is never planned with."""
+    The first line of the file is the digest of the other lines, so a damaged or edited calibration is never used."""
     data = read_private(path, LARGEST_PROFILE)
     if data is None:
         if os.path.lexists(path):
@@ -187,7 +189,7 @@ def with_default_tables(bare: Profile) -> Profile:
 
 
 def merged(known: Profile, measured: Profile) -> Profile:
-    """Two calibrations of one machine: the mean where both measured a size, else what was found last."""
+    """The union of two calibrations of one machine: the mean where both measured a size, otherwise the newer figures."""
     device, before = measured.home, known.home
     ops = {name: _mean(before.ops.get(name), table) for name, table in device.ops.items()}
     return replace(measured, devices=(replace(device, ops=ops),))
@@ -199,7 +201,8 @@ def _mean(before: CostTable | None, table: CostTable) -> CostTable:
 
 
 def keep_calibration(profile: Profile, folder: Path | None = None) -> Path:
-    """Write a calibration where `machine_profile` finds it.  OSError; UnusableCalibration: it would not be used there."""
+    """Stores a calibration where `machine_profile` looks for it.  Raises OSError, or UnusableCalibration if it would not be used
+    there."""
     path = cache_file(profile, folder)
     if path is None:
         raise FileNotFoundError(ENOENT, "this user has no home folder")
@@ -211,7 +214,7 @@ def keep_calibration(profile: Profile, folder: Path | None = None) -> Path:
 
 
 def cache_file(profile: Profile, folder: Path | None = None) -> Path | None:
-    """Where the calibration of a machine is kept: `rho/devices` in the user's cache folder; None for a user who has none."""
+    """The file of a machine's calibration, `rho/devices/…` in the user's cache folder; None for a user without one."""
     facts = "\n".join(f"{name}={value}" for name, value in sorted(profile.calibration.facts.items()))
     parent = folder or cache_folder("devices")
     return None if parent is None else parent / f"{sha256(facts.encode()).hexdigest()[:16]}.toml"
