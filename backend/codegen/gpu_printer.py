@@ -1,22 +1,23 @@
-"""Loop programs in the C of cards, in a dialect.
+"""Prints loop programs in the C of GPUs: CUDA C++ or OpenCL C, by a `Dialect`.
 
-Note [Grids].  A program is statements that compute numbers, then nests; each nest is a function, which computes what it needs
-of these numbers again.  PARALLEL loops that stand directly in each other are one space, whose points go to blocks of threads.
-A nest without memory of the block, all of whose VECTOR loops stand directly in the PARALLEL ones, is *flat*: these are axes of
-the space too, whose points go to threads.  There are as many blocks as points ask for, so that no loop stands around a kernel,
-which compilers for processors vectorise badly; where sizes are known on the GPU only, some blocks go over them in strides.
+Note [Grids].  A program is statements that compute numbers, followed by nests; each nest becomes a function, which recomputes the
+numbers that it needs.  Perfectly nested PARALLEL loops form one space, whose points are assigned to thread blocks.  A nest is
+*flat* if it has no shared memory and its VECTOR loops are perfectly nested in the PARALLEL ones: then these are axes of the space
+too, and its points are assigned to threads.  There are as many blocks as the points need, so that no loop surrounds a kernel,
+which compilers for processors vectorise badly; where only the GPU knows the sizes, a fixed number of blocks runs a grid-stride
+loop.
 
-Note [Indices of threads].  Dividing a point by the lengths of the axes takes longer than most bodies.  A block's first point is
-divided once for all its threads; one that is less than 256 further has at most one more of the next axis, where lengths are 256
-and more, and a division of 32 bits where they are not.
+Note [Thread indices].  Dividing a point by the lengths of the axes takes longer than most bodies.  So a block divides its first
+point once for all its threads.  The point of a thread is less than 256 further along: if the axis has at least 256 points, that
+carries at most 1 into the next axis; otherwise a 32-bit division computes the carry.
 
-Note [Blocks].  All threads of a block run what is inside the PARALLEL loops.  VECTOR loops are shared out among them; those that
-stand directly in each other are one space, in whose innermost axis neighbouring threads are neighbours.  Everything else is done
-by all threads, which find the same; what is stored, by the first.  So threads agree on the loops and branches around barriers.
-They wait after all that touches a view that the nest both reads and writes.  A private view is memory of the block.
+Note [Blocks].  All threads of a block run the body of the PARALLEL loops.  They share the iterations of VECTOR loops; perfectly
+nested VECTOR loops form one space, with neighbouring threads along the innermost axis.  Every thread executes all other
+statements, to the same effect, and the first thread stores.  So all threads take the same loops and branches around barriers.
+There is a barrier after each access to a view that the nest both reads and writes.  A private view is shared memory of the block.
 
-Note [Failures].  A check that fails is noted.  Where the threads of a block fail together, or there are no barriers, they leave;
-else a thread that fails stays for the barriers, and from then on reads and writes nothing (`live`).
+Note [Failures].  A failed check is recorded.  Threads return if all threads of the block fail together, or if there are no
+barriers; otherwise a failed thread continues to the barriers, and reads and writes no memory from then on (`live`).
 """
 
 from __future__ import annotations
@@ -281,7 +282,7 @@ class _GridNest:
         return grid
 
     def spread(self, space: _ThreadSpace, start: str, stride: str | None, item: str = "0") -> None:
-        """The points of a space with a stride, or one, each with `item` more; see Note [Indices of threads]."""
+        """The points of a space with a stride, or one, each with `item` more; see Note [Thread indices]."""
         total = " * ".join(map(self.length, space.axes))
         if stride is None:
             self.points(space, start, total, item, "return")

@@ -584,8 +584,7 @@ def compile_text_out_of_process(text: str) -> bytes:
 
 
 def _answered(text: str) -> bytes:
-    """Returns object code from the child.  Raises OSError or ValueError if the child cannot be started or fails; Unsupported as
-    above."""
+    """Returns object code from the child.  Raises OSError or ValueError if the child does not start or fails; Unsupported."""
     if _state.child is None:
         path = [os.path.abspath(folder) for folder in sys.path]
         _state.child = subprocess.Popen(
