@@ -14,7 +14,7 @@ from ..lang.diagnostics.model import Diagnostic, RhoError
 from ..lang.support.processes import is_numpy_installed
 from ..lang.support.records import dataclass, replace
 from ..lang.syntax.source import Source
-from ..typechecker.check import Checker, check as check_program
+from .execution import checked_programs
 from .execution.modules import ModuleLoader
 from .execution.params import UNRESTRICTED, Permissions, param_values_of
 from .execution.stored_plans import cores, stored_streaming_plan
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..backend.schedule.plan.plan import ExecutionPlan, PlannedFile
     from ..backend.vm.run_state import Observer
     from ..lang.foreign.equivalence_domains import FactQuery
+    from ..typechecker.check import Checker
     from ..typechecker.core.operations import Core
     from .execution.admission_control import FileMemory
     from .execution.loading import InputFile
@@ -67,13 +68,33 @@ class Session:
 
     def checker(self) -> Checker:
         """A checker to pass to `check` for each version of a program: checking then costs what changed (editors, `--watch`)."""
+        from ..typechecker.check import Checker
+
         return Checker(strict=self.strictness is Strictness.STRICT)
 
-    def check(self, source: Source, checker: Checker | None = None, *, checkpoints: bool = False) -> Checked:
+    def check_file(self, source: Source) -> Checked:
+        """`check` without its `result`.  A program that has been accepted with the same texts before is not checked again."""
+        if source.name.startswith("<"):
+            return self.check(source)
+        loader = ModuleLoader(self.folder, self.permissions, self.texts)
+        settings = f"{self.folder}\n{self.strictness.name}"
+        stored = checked_programs.read(source, loader, settings)
+        if stored is not None:
+            return Checked(source, *stored, {one.name: one for one in (*loader.sources, source)})
+        checked = self.check(source, loader=loader)
+        if checked.core is not None and not checked.core.schedules:
+            checked_programs.write(source, loader, settings, checked.core, checked.diagnostics)
+        return replace(checked, result=None)
+
+    def check(
+        self, source: Source, checker: Checker | None = None, *, checkpoints: bool = False, loader: ModuleLoader | None = None
+    ) -> Checked:
         """Types only; reads the program's modules and no data.
 
         `checkpoints`: gradients of loops keep few states and compute the others again."""
-        loader = ModuleLoader(self.folder, self.permissions, self.texts)
+        from ..typechecker.check import check as check_program
+
+        loader = loader or ModuleLoader(self.folder, self.permissions, self.texts)
         try:
             if checker is None:
                 strict = self.strictness is Strictness.STRICT

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..lang.diagnostics.model import Diagnostic, Rejected
 from ..lang.support.records import dataclass, field
 from ..lang.syntax.source import Source
-from ..typechecker.check import CheckResult
 
 if TYPE_CHECKING:
     from ..backend.graph.bind_sizes import BoundGraph
     from ..backend.schedule.plan.plan import ExecutionPlan
     from ..backend.vm.run_state import Observer, RunResults
+    from ..typechecker.check import CheckResult
     from ..typechecker.core.operations import Core
     from .execution.loading import InputFile
     from .execution.run_request import RunRequest

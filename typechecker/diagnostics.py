@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..lang.bind.names import LIBRARY_PREFIX
 from ..lang.diagnostics.model import Code, Diagnostic, Label
 from ..lang.support.records import dataclass, field, replace
-from ..lang.syntax.source import Source, Span
+from ..lang.syntax.source import LIBRARY_PREFIX, Source, Span
 from .core.operations import ValueId
 from .elements import ArrayType, show_element
 from .sizes.polynomials import Size, show, show_short, variable

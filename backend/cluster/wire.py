@@ -28,12 +28,11 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from ...lang.bind.names import module_name
 from ...lang.diagnostics.model import Code, Diagnostic, Label, RunFailed
 from ...lang.support.files import read_bytes
 from ...lang.support.processes import POLL_SECONDS
 from ...lang.support.records import dataclass, require_invariant
-from ...lang.syntax.source import Source, Span
+from ...lang.syntax.source import Source, Span, module_name
 from ...typechecker.check import check
 from ...typechecker.core.operations import Core
 from ...typechecker.sizes.polynomials import SizeVariable

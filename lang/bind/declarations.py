@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 import re
+import sys
+from functools import lru_cache
 
 from ..diagnostics.model import Code, Diagnostic, Edit, Fix
 from ..primitives.table import ELEMENT_NAMES
 from ..support.records import dataclass, replace
-from ..syntax.source import DECLARING, NAME, WORD_END, Node, ParseError, Span, Token, TokenKind, Tokens, declared
+from ..syntax.source import BLANK, COMMENT, DECLARING, DIGITS, NAME, REAL, TEXT, WORD_END, Span, Token, TokenKind, Tokens
 from ..tree import expressions, program
 from ..tree.expressions import GIVEN
 from ..tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat, has_time
@@ -19,6 +21,137 @@ from .applications import expression_of
 from .expressions import bind_array, bind_assignment
 from .names import allowed_name, checked_name, module_stem
 from .scopes import BindContext, BindError, ResolvedValue, read_statement
+
+# ---------------------------------------------------------------------------------------------------- grammar
+#
+# A parsimonious PEG of declarations, for the text of one statement in canonical glyphs.
+#
+# Parsimonious prefers the `regex` package and falls back to the standard `re`.  The grammar needs nothing that `re` lacks, and
+# importing `regex` would take a third of the cold start of `rho check`, so `regex` is hidden while parsimonious is imported.
+
+_hidden = "parsimonious" not in sys.modules and "regex" not in sys.modules
+if _hidden:
+    sys.modules["regex"] = None  # type: ignore[assignment]
+try:
+    from parsimonious.exceptions import ParseError
+    from parsimonious.expressions import Regex
+    from parsimonious.grammar import Grammar
+    from parsimonious.nodes import Node
+finally:
+    if _hidden:
+        del sys.modules["regex"]
+
+
+DECLARATION_RULES = r"""
+    declaration = (schedule / use / input / param / output) _end
+    typed       = _colon (signature / annotated) _end
+    use         = ~r"use(?![\w∆])" _blank (path / name)
+    input       = ~r"input(?![\w∆])" _blank name _colon parameter (_gets path _blank)? clause* where?
+    param       = ~r"param(?![\w∆])" _blank name _gets expression where?
+    output      = ~r"output(?![\w∆])" _blank name (_gets shown)? _blank as?
+    clause      = as / missing / sep / decimal / group_sign
+    as          = ~r"as(?![\w∆])" _blank (quoted / form) _blank
+    missing     = ~r"missing(?![\w∆])" _blank (literal / quoted) _blank
+    sep         = ~r"sep(?![\w∆])" _blank quoted _blank
+    decimal     = ~r"decimal(?![\w∆])" _blank quoted _blank
+    group_sign  = ~r"group(?![\w∆])" _blank quoted _blank
+    signature   = (function _arrow (function _arrow)?)? parameter _arrow (parameter _arrow)? type where?
+    function    = "(" _blank type _arrow (type _arrow)? type ")" _blank
+    annotated   = type ((_gets expression) / where)?
+    parameter   = (quantity _gap type) / type
+
+    type        = (given / tuple / array) _blank
+    given       = "(" _blank name _blank ")"
+    tuple       = "(" _blank type (~r"[⋄\n]" _blank type)+ ")"
+    array       = element shape?
+    element     = refined / name
+    refined     = ~r"(idx|int|perm)<" _blank (bounded / size) (".." _blank size)? ">"
+    shape       = _open (item (_gap item)*)? _close
+    item        = variable / bounded / tight
+    variable    = ".." name
+    bounded     = name ~r"≤" _blank tight
+
+    tight       = operand_t (operator _blank operand_t)*
+    operand_t   = (monadic _blank)* (group / number / items / name)
+    size        = operand_s (operator _blank operand_s)*
+    operand_s   = (monadic _blank)* (group / number / items / name) _blank
+    items       = "×/" name
+    group       = "(" _blank size ")"
+
+    where       = ~r"where(?![\w∆])" _blank fact (~r"[,∧]" _blank fact)* _blank
+    fact        = class_fact / chain
+    class_fact  = name _gap class _blank
+    chain       = size (relation _blank size)*
+    quantity    = omega / range / tight
+    range       = tight ".." (omega / tight)
+
+    schedule    = ~r"schedule(?![\w∆])" _blank block
+    block       = "{" (_blank (separator / block / word))* _blank "}"
+    word        = ~r"[^\s{}⋄⍝]+"
+"""
+
+
+@lru_cache(maxsize=1)
+def declaration_grammar() -> Grammar:
+    """The grammar of `use`, `input`, `param`, `output` and `schedule`; its rule `typed` is what follows the name in signatures
+    and annotations.  Nodes of rules whose names start with `_` are dropped from the tree."""
+    blank = rf"(?:\s|{COMMENT})*+"
+    line = BLANK
+    return Grammar(
+        DECLARATION_RULES,
+        _blank=Regex(line, "_blank"),
+        _gap=Regex(rf"(?:\s|{COMMENT})++", "_gap"),
+        _end=Regex(blank + r"\Z", "_end"),
+        _colon=Regex(line + ":" + line, "_colon"),
+        _gets=Regex(line + "←" + line, "_gets"),
+        _arrow=Regex(line + "→" + line, "_arrow"),
+        _open=Regex(r"\[" + blank, "_open"),
+        _close=Regex(blank + r"\]", "_close"),
+        name=Regex(rf"(?!(?:use|input|param|output|schedule|where)(?![\w∆])){NAME}", "name"),
+        number=Regex(rf"¯?{DIGITS}{WORD_END}", "number"),
+        operator=Regex("[-+×÷|⌈⌊*]", "operator"),
+        monadic=Regex("[-⌊⌈]", "monadic"),
+        relation=Regex("[=≠≤<≥>]", "relation"),
+        omega=Regex(r"[ω⍵](?![\w∆])", "omega"),
+        path=Regex(TEXT, "path"),
+        quoted=Regex(TEXT, "quoted"),
+        expression=Regex(rf"(?:{TEXT}|(?!(?<![\w∆])where(?![\w∆])).)++", "expression", dot_all=True),
+        form=Regex(r"(?:date|time|present)(?![\w∆])", "form"),
+        literal=Regex(rf"(?:⎕nan|⎕nat|{REAL})(?![\w∆])", "literal"),
+        shown=Regex(rf"""(?:{TEXT}|(?!(?<![\w∆])as[ \t]+(?:date|time|["'])).)++""", "shown", dot_all=True),
+        separator=Regex("[⋄\n]", "separator"),
+        **{"class": Regex(r"(?:num|real|int|ord)(?![\w∆])", "class")},
+    )
+
+
+@lru_cache(maxsize=20_000)
+def declared(rule: str, text: str) -> Node | ParseError:
+    """Parse a text by the rule `declaration` or `typed`; the error if that fails.  Cached, since programs repeat types.
+
+    The tree has only the named nodes, without those whose names start with `_`."""
+    try:
+        (node,) = _parts(declaration_grammar()[rule].parse(text))
+    except ParseError as error:
+        return error
+    return _bare(node)
+
+
+def _bare(node: Node) -> Node:
+    node.children = [_bare(part) for part in _parts(node)]
+    return node
+
+
+def _parts(node: Node) -> list[Node]:
+    """The nearest named descendants of a node, in order, without those whose names start with `_`."""
+    parts: list[Node] = []
+    for child in node.children:
+        name = child.expr.name
+        if not name:
+            parts.extend(_parts(child))
+        elif not name.startswith("_"):
+            parts.append(child)
+    return parts
+
 
 # ---------------------------------------------------------------------------------------------------- types
 #

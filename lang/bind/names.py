@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -415,23 +414,6 @@ def allowed_name(context: BindContext, token: Token) -> tuple[Span, str]:
     if name in ("⍺⍺", "⍵⍵"):
         raise context.error(Code.E010, f"`{name}` is an operand and cannot be given a value", span)
     return span, name
-
-
-# ---------------------------------------------------------------------------------------------------- module names
-#
-# `use stats` names a file of the standard library, `use "./x.rho"` one relative to the importing file.
-
-LIBRARY_PREFIX: Final = "<stdlib>/"
-
-
-def module_name(module: str, importer: str, folder: str = "") -> str:
-    """The name of a module's source.  `folder` is the base of relative paths where the importer is not a file (`<eval>`)."""
-    if not module.endswith(".rho"):
-        return f"{LIBRARY_PREFIX}{module}.rho"
-    if importer.startswith(LIBRARY_PREFIX):
-        return LIBRARY_PREFIX + os.path.normpath(module)
-    base = folder if importer.startswith("<") else os.path.dirname(importer)
-    return os.path.normpath(os.path.join(base, module))
 
 
 def module_stem(path: str) -> str:

@@ -3,19 +3,19 @@
 A `Span`, a half-open range of character offsets into one `Source`, is the only way in which later stages refer to program text;
 lines and columns are computed when a message is rendered.
 
-The lexer splits a text in canonical glyphs into lexemes that cover every character.  The grammars, the reader, the formatter, the
+The lexer splits a text in canonical glyphs into lexemes that cover every character.  The tokens, the reader, the formatter, the
 language server and the syntax highlighting all use its regular expressions.  Characters that belong to no lexeme of the language
 form lexemes of kind `UNREADABLE` or `UNENDED`.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import Enum
-from functools import lru_cache
 from itertools import accumulate
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -143,10 +143,8 @@ _PATTERNS = {
 }
 _KINDS = tuple(_PATTERNS)
 _TRIVIA = rf"(?:{_PATTERNS[TokenKind.BLANK]}|{_PATTERNS[TokenKind.COMMENT]})"
-_READ = [kind for kind in _KINDS[2:] if kind not in (TokenKind.OPEN, TokenKind.CLOSE)]
+_READ = _KINDS[2:]
 
-WORDS = rf"(?:{_PATTERNS[TokenKind.COMMENT]}|{TEXT}|{UNENDED}|[^()\[\]{{}}⍝'\"]++)++"
-"""Everything up to the next bracket."""
 WORD = re.compile(rf"{_TRIVIA}*+(?:{'|'.join(f'({_PATTERNS[kind]})' for kind in _READ)}|\Z)")
 """The next lexeme after blanks and comments; no group matches at the end of the text."""
 WORD_KINDS = (TokenKind.BLANK, *_READ)
@@ -188,161 +186,6 @@ def in_prose(text: str, at: int) -> bool:
         for kind, start, end in lexemes(text[first : last if last >= 0 else len(text)])
         if kind in (TokenKind.COMMENT, TokenKind.TEXT, TokenKind.UNENDED)
     )
-
-
-# ---------------------------------------------------------------------------------------------------- import of parsimonious
-#
-# Parsimonious prefers the `regex` package and falls back to the standard `re`.  The grammars here need nothing that `re` lacks,
-# and importing `regex` would take a third of the cold start of `rho check`, so `regex` is hidden while parsimonious is imported.
-
-_hidden = "parsimonious" not in sys.modules and "regex" not in sys.modules
-if _hidden:
-    sys.modules["regex"] = None  # type: ignore[assignment]
-try:
-    from parsimonious.exceptions import ParseError as ParseError
-    from parsimonious.expressions import Regex as Regex
-    from parsimonious.grammar import Grammar as Grammar
-    from parsimonious.nodes import Node as Node
-finally:
-    if _hidden:
-        del sys.modules["regex"]
-
-
-# ---------------------------------------------------------------------------------------------------- grammars
-#
-# Two parsimonious PEGs, of expressions and of declarations, for the text of one statement in canonical glyphs.
-#
-# An expression is words and bracketed groups, so a parse recurses only into brackets; the binder (`lang.bind.expressions`)
-# decides which name is a function.  The grammar accepts every text: a group may lack its closing bracket, and an unmatched
-# closing bracket is a part of its own.
-#
-# Building a grammar takes milliseconds, so each is built when it is first used.
-
-EXPRESSION_RULES = r"""
-    statement = (words / round / square / curly / closer)*
-    part      = words / round / square / curly
-    round     = "(" part* ~r"\)?"
-    square    = "[" part* ~r"\]?"
-    curly     = "{" part* ~r"\}?"
-    closer    = ~r"[)\]}]"
-"""
-
-
-@lru_cache(maxsize=1)
-def expression_grammar() -> Grammar:
-    """The grammar of expressions; its default rule, `statement`, matches any text."""
-    return Grammar(EXPRESSION_RULES, words=Regex(WORDS, "words"))
-
-
-DECLARATION_RULES = r"""
-    declaration = (schedule / use / input / param / output) _end
-    typed       = _colon (signature / annotated) _end
-    use         = ~r"use(?![\w∆])" _blank (path / name)
-    input       = ~r"input(?![\w∆])" _blank name _colon parameter (_gets path _blank)? clause* where?
-    param       = ~r"param(?![\w∆])" _blank name _gets expression where?
-    output      = ~r"output(?![\w∆])" _blank name (_gets shown)? _blank as?
-    clause      = as / missing / sep / decimal / group_sign
-    as          = ~r"as(?![\w∆])" _blank (quoted / form) _blank
-    missing     = ~r"missing(?![\w∆])" _blank (literal / quoted) _blank
-    sep         = ~r"sep(?![\w∆])" _blank quoted _blank
-    decimal     = ~r"decimal(?![\w∆])" _blank quoted _blank
-    group_sign  = ~r"group(?![\w∆])" _blank quoted _blank
-    signature   = (function _arrow (function _arrow)?)? parameter _arrow (parameter _arrow)? type where?
-    function    = "(" _blank type _arrow (type _arrow)? type ")" _blank
-    annotated   = type ((_gets expression) / where)?
-    parameter   = (quantity _gap type) / type
-
-    type        = (given / tuple / array) _blank
-    given       = "(" _blank name _blank ")"
-    tuple       = "(" _blank type (~r"[⋄\n]" _blank type)+ ")"
-    array       = element shape?
-    element     = refined / name
-    refined     = ~r"(idx|int|perm)<" _blank (bounded / size) (".." _blank size)? ">"
-    shape       = _open (item (_gap item)*)? _close
-    item        = variable / bounded / tight
-    variable    = ".." name
-    bounded     = name ~r"≤" _blank tight
-
-    tight       = operand_t (operator _blank operand_t)*
-    operand_t   = (monadic _blank)* (group / number / items / name)
-    size        = operand_s (operator _blank operand_s)*
-    operand_s   = (monadic _blank)* (group / number / items / name) _blank
-    items       = "×/" name
-    group       = "(" _blank size ")"
-
-    where       = ~r"where(?![\w∆])" _blank fact (~r"[,∧]" _blank fact)* _blank
-    fact        = class_fact / chain
-    class_fact  = name _gap class _blank
-    chain       = size (relation _blank size)*
-    quantity    = omega / range / tight
-    range       = tight ".." (omega / tight)
-
-    schedule    = ~r"schedule(?![\w∆])" _blank block
-    block       = "{" (_blank (separator / block / word))* _blank "}"
-    word        = ~r"[^\s{}⋄⍝]+"
-"""
-
-
-@lru_cache(maxsize=1)
-def declaration_grammar() -> Grammar:
-    """The grammar of `use`, `input`, `param`, `output` and `schedule`; its rule `typed` is what follows the name in signatures
-    and annotations.  Nodes of rules whose names start with `_` are dropped from the tree."""
-    blank = rf"(?:\s|{COMMENT})*+"
-    line = BLANK
-    return Grammar(
-        DECLARATION_RULES,
-        _blank=Regex(line, "_blank"),
-        _gap=Regex(rf"(?:\s|{COMMENT})++", "_gap"),
-        _end=Regex(blank + r"\Z", "_end"),
-        _colon=Regex(line + ":" + line, "_colon"),
-        _gets=Regex(line + "←" + line, "_gets"),
-        _arrow=Regex(line + "→" + line, "_arrow"),
-        _open=Regex(r"\[" + blank, "_open"),
-        _close=Regex(blank + r"\]", "_close"),
-        name=Regex(rf"(?!(?:use|input|param|output|schedule|where)(?![\w∆])){NAME}", "name"),
-        number=Regex(rf"¯?{DIGITS}{WORD_END}", "number"),
-        operator=Regex("[-+×÷|⌈⌊*]", "operator"),
-        monadic=Regex("[-⌊⌈]", "monadic"),
-        relation=Regex("[=≠≤<≥>]", "relation"),
-        omega=Regex(r"[ω⍵](?![\w∆])", "omega"),
-        path=Regex(TEXT, "path"),
-        quoted=Regex(TEXT, "quoted"),
-        expression=Regex(rf"(?:{TEXT}|(?!(?<![\w∆])where(?![\w∆])).)++", "expression", dot_all=True),
-        form=Regex(r"(?:date|time|present)(?![\w∆])", "form"),
-        literal=Regex(rf"(?:⎕nan|⎕nat|{REAL})(?![\w∆])", "literal"),
-        shown=Regex(rf"""(?:{TEXT}|(?!(?<![\w∆])as[ \t]+(?:date|time|["'])).)++""", "shown", dot_all=True),
-        separator=Regex("[⋄\n]", "separator"),
-        **{"class": Regex(r"(?:num|real|int|ord)(?![\w∆])", "class")},
-    )
-
-
-@lru_cache(maxsize=20_000)
-def declared(rule: str, text: str) -> Node | ParseError:
-    """Parse a text by the rule `declaration` or `typed`; the error if that fails.  Cached, since programs repeat types.
-
-    The tree has only the named nodes, without those whose names start with `_`."""
-    try:
-        (node,) = _parts(declaration_grammar()[rule].parse(text))
-    except ParseError as error:
-        return error
-    return _bare(node)
-
-
-def _bare(node: Node) -> Node:
-    node.children = [_bare(part) for part in _parts(node)]
-    return node
-
-
-def _parts(node: Node) -> list[Node]:
-    """The nearest named descendants of a node, in order, without those whose names start with `_`."""
-    parts: list[Node] = []
-    for child in node.children:
-        name = child.expr.name
-        if not name:
-            parts.extend(_parts(child))
-        elif not name.startswith("_"):
-            parts.append(child)
-    return parts
 
 
 # ---------------------------------------------------------------------------------------------------- source
@@ -492,6 +335,23 @@ class Source:
         return self.text[start:end]
 
 
+# ---------------------------------------------------------------------------------------------------- module names
+#
+# `use stats` names a file of the standard library, `use "./x.rho"` one relative to the importing file.
+
+LIBRARY_PREFIX: Final = "<stdlib>/"
+
+
+def module_name(module: str, importer: str, folder: str = "") -> str:
+    """The name of a module's source.  `folder` is the base of relative paths where the importer is not a file (`<eval>`)."""
+    if not module.endswith(".rho"):
+        return f"{LIBRARY_PREFIX}{module}.rho"
+    if importer.startswith(LIBRARY_PREFIX):
+        return LIBRARY_PREFIX + os.path.normpath(module)
+    base = folder if importer.startswith("<") else os.path.dirname(importer)
+    return os.path.normpath(os.path.join(base, module))
+
+
 # ---------------------------------------------------------------------------------------------------- limits
 #
 # The parser recurses into brackets, walks of the bound tree into applications.  The reader and the binder limit both (E016)
@@ -522,7 +382,7 @@ def ensure_recursion_headroom() -> None:
 
 # ---------------------------------------------------------------------------------------------------- tokens
 #
-# The expression grammar gives tokens for any text.  Their offsets are relative to the statement, so that the tokens of an
+# Any text has tokens.  Their offsets are relative to the statement, so that the tokens of an
 # unchanged statement are reused wherever it moves.  `Token` is a named tuple, not a dataclass, since there is one for every word.
 
 class Token(NamedTuple):
@@ -548,24 +408,52 @@ class TokenizedStatement(NamedTuple):
     unreadable: Token | None
 
 
-_GROUPS = {"round": TokenKind.PARENTHESES, "square": TokenKind.BRACKETS, "curly": TokenKind.BRACES}
-_REFUSED = (WORD_KINDS.index(TokenKind.UNREADABLE), WORD_KINDS.index(TokenKind.UNENDED))
+_GROUPS = {"(": (TokenKind.PARENTHESES, ")"), "[": (TokenKind.BRACKETS, "]"), "{": (TokenKind.BRACES, "}")}
+_REFUSED = (TokenKind.UNREADABLE, TokenKind.UNENDED)
 
 
 @cached_by_text(MOST_CACHED_CHARACTERS)
 def read(text: str) -> TokenizedStatement:
     """The tokens of any text, cached by the text.
 
-    A group without its closing bracket ends where the enclosing group ends.  What is nested deeper than `MAXIMUM_NESTING` becomes
-    one unreadable token."""
+    A group without its closing bracket ends where the enclosing group ends; a closing bracket without its opening one is
+    unreadable.  What is nested deeper than `MAXIMUM_NESTING` becomes one unreadable token."""
     ensure_recursion_headroom()
     end = _depth_reached(text)
+    tokens: list[Token] = []
     refused: list[Token] = []
-    tokens = _tokens_of(text, expression_grammar().parse(text[:end]).children, refused)
+    groups: list[tuple[int, list[Token]]] = []
+    """Of each open group the offset of its bracket, and the tokens before it in the enclosing group."""
+
+    def close(stop: int, bracket: str) -> bool:
+        """End the groups that end at an offset, up to that of a closing bracket; returns whether there is one."""
+        nonlocal tokens
+        while groups:
+            (start, before), items = groups.pop(), tuple(tokens)
+            kind, closing = _GROUPS[text[start]]
+            before.append(Token(kind, start, stop + (closing == bracket), text[start], items))
+            tokens = before
+            if closing == bracket:
+                return True
+        return False
+
+    for match in WORD.finditer(text, 0, end):
+        if match.lastindex is None:
+            continue
+        kind, (start, stop) = WORD_KINDS[match.lastindex], match.span(match.lastindex)
+        if kind is TokenKind.OPEN:
+            groups.append((start, tokens))
+            tokens = []
+        elif kind is not TokenKind.CLOSE or not close(start, text[start]):
+            kind = TokenKind.UNREADABLE if kind is TokenKind.CLOSE else kind
+            tokens.append(Token(kind, start, stop, text[start:stop]))
+            if kind in _REFUSED:
+                refused.append(tokens[-1])
+    close(end, "")
     if end < len(text):
-        refused.append(Token(TokenKind.UNREADABLE, end, len(text), text[end:]))
-        tokens = (*tokens, refused[-1])
-    return TokenizedStatement(tokens, refused[0] if refused else None)
+        tokens.append(Token(TokenKind.UNREADABLE, end, len(text), text[end:]))
+        refused.append(tokens[-1])
+    return TokenizedStatement(tuple(tokens), refused[0] if refused else None)
 
 
 def _depth_reached(text: str) -> int:
@@ -575,26 +463,6 @@ def _depth_reached(text: str) -> int:
     steps = [lexeme for lexeme in scan(text) if lexeme.kind in (TokenKind.OPEN, TokenKind.CLOSE)]
     depths = accumulate(1 if lexeme.kind is TokenKind.OPEN else -1 for lexeme in steps)
     return next((lexeme.start for lexeme, depth in zip(steps, depths, strict=True) if depth > MAXIMUM_NESTING), len(text))
-
-
-def _tokens_of(text: str, parts: Iterable[Node], refused: list[Token]) -> Tokens:
-    tokens: list[Token] = []
-    for (part,) in parts:
-        rule = part.expr.name
-        if rule == "words":
-            for word in WORD.finditer(text, part.start, part.end):
-                group = word.lastindex
-                if group is not None:
-                    tokens.append(Token(WORD_KINDS[group], *word.span(group), word[group]))
-                    if group in _REFUSED:
-                        refused.append(tokens[-1])
-        elif rule == "closer":
-            refused.append(Token(TokenKind.UNREADABLE, part.start, part.end, part.text))
-            tokens.append(refused[-1])
-        else:
-            items = _tokens_of(text, part.children[1].children, refused)
-            tokens.append(Token(_GROUPS[rule], part.start, part.end, text[part.start], items))
-    return tuple(tokens)
 
 
 def split_at(tokens: Tokens, kind: TokenKind) -> list[Tokens]:

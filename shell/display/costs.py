@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ...lang.diagnostics.model import RhoError
 from ...lang.diagnostics.render import range_json
 from ...lang.support.records import dataclass, replace
-from ...typechecker.check import GENERIC
 from ...typechecker.core.operations import Core
 from ...typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, show_short_formula
 from ...typechecker.sizes.size import upper_bound
-from ...typechecker.usage.check_moves import grade_text
 from ..execution.modules import bind_header_sizes
 from ..pipeline_types import Checked, LoadedProgram
 
@@ -401,6 +399,8 @@ def quantity_lines(checked: Checked) -> list[str]:
     """A line for every named value, then the signatures of every function."""
     if checked.result is None:
         return []
+    from ...typechecker.check import GENERIC
+
     text_lines = value_lines(checked)
     for name, signatures in checked.result.signatures().items():
         text_lines += signatures or (f"{name} : {GENERIC}",)
@@ -411,6 +411,8 @@ def names_json(checked: Checked) -> list[dict[str, Any]]:
     """Named values as JSON objects: the type, how often each element is read, and at which spans."""
     if checked.result is None:
         return []
+    from ...typechecker.usage.check_moves import grade_text
+
     sources = dict(checked.sources)
     return [
         {

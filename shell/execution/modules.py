@@ -10,12 +10,11 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ...lang.bind.names import LIBRARY_PREFIX, module_name
 from ...lang.diagnostics.model import Refused
 from ...lang.support.bounded_parsing import is_url
 from ...lang.support.files import Pipes
 from ...lang.support.records import replace
-from ...lang.syntax.source import Source, Span
+from ...lang.syntax.source import LIBRARY_PREFIX, Source, Span, module_name
 from ...typechecker.core.operations import Core, CoreInput
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..console.process_exit import UsageError
@@ -37,15 +36,17 @@ class ModuleLoader:
         self._permissions = permissions
         self._texts = texts or {}
         self._sources: dict[str, Source | None] = {}
+        self.uses: dict[tuple[str, str | None], Source | None] = {}
+        """What `load` has returned, by its arguments."""
 
     def load(self, module: str, importer: str | None) -> Source | None:
         """The text of a module, by library name or path, that the file `importer` uses; None if there is no such file.
 
         Refused E707; UsageError: it cannot be read."""
-        importer = importer or "<eval>"
-        name = module_name(module, importer, self._folder)
+        name = module_name(module, importer or "<eval>", self._folder)
         if name not in self._sources:
-            self._sources[name] = self._read(name, importer)
+            self._sources[name] = self._read(name, importer or "<eval>")
+        self.uses[module, importer] = self._sources[name]
         return self._sources[name]
 
     @property

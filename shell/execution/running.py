@@ -125,7 +125,7 @@ def run_program(
     The time limit of `request` covers everything but checking.  `json`: whether a process that the limit ends prints JSON.
     UsageError: a name of the request that the program does not have; errors of stages are in the report."""
     callbacks.stage(Stage.CHECK)
-    checked = session.check(source)
+    checked = session.check_file(source)
     if not checked.accepted:
         return RunReport(_rejection_exit(checked), empty_outcome(), checked.diagnostics, checked.sources)
     core = checked.core

@@ -14,13 +14,12 @@ from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
-from ...lang.bind.names import LIBRARY_PREFIX
 from ...lang.bind.scopes import SymbolIndex
 from ...lang.diagnostics.model import Code, Diagnostic, RhoError
 from ...lang.foreign import hints
 from ...lang.support.records import cached_property, dataclass, field, replace
 from ...lang.syntax.parser import parse
-from ...lang.syntax.source import Source, Span
+from ...lang.syntax.source import LIBRARY_PREFIX, Source, Span
 from ...typechecker.check import Checker
 from ..console.process_exit import UsageError
 from ..display.documentation import STDLIB

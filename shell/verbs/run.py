@@ -28,7 +28,6 @@ from ..console.standard_streams import (
     require_writable,
     stream_of,
 )
-from ..display import costs
 from ..display.progress import RunProgress, planning_progress, progress_line
 from ..execution.modules import bind_known_sizes, header_reader
 from ..execution.params import Permissions, param_values_of
@@ -227,7 +226,7 @@ def _with_output_folder(request: RunRequest, folder: str | None, session: Sessio
     """The request with a file in `folder` for every output that has no file (`--out-dir`)."""
     if folder is None:
         return request
-    core = session.check(source).core
+    core = session.check_file(source).core
     kinds = {} if core is None else {entry.name: core.types[entry.value].element.kind for entry in core.outputs}
     outputs = {name: os.path.join(folder, f"{name}.txt" if kind is Kind.CHAR else f"{name}.npy") for name, kind in kinds.items()}
     return replace(request, outputs={**outputs, **request.outputs})
@@ -563,11 +562,11 @@ def type_command(arguments: Arguments, console: Console) -> Exit:
 
 
 def _show_json(checked: Checked, arguments: Arguments, console: Console) -> Exit:
-    names, functions = costs.names_json(checked), costs.functions_json(checked)
+    from ..display.costs import cost_of_program, costs_of_definitions, functions_json, names_json
+
+    names, functions = names_json(checked), functions_json(checked)
     shown: dict[str, Any] = {"type": checked.last, "names": names, "functions": functions, "diagnostics": []}
     if arguments.has("--cost") and checked.core is not None and checked.result is not None:
-        from ..display.costs import cost_of_program, costs_of_definitions
-
         shown["cost"] = cost_of_program(checked.core).json()
         shown["costs"] = _costs_json(costs_of_definitions(checked.result))
     print_json(console, shown)
@@ -579,17 +578,17 @@ def _costs_json(costs: Mapping[str, tuple[DefinitionCost, ...]]) -> dict[str, An
 
 
 def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
-    lines = costs.quantity_lines(checked)
+    from ..display.costs import cost_of_program, costs_of_definitions, definition_lines, quantity_lines, value_lines
+
+    lines = quantity_lines(checked)
     if checked.last is not None or not lines:
         console.print(checked.last or "nothing")
     if not arguments.has("--cost") or checked.core is None or checked.result is None:
         for line in lines:
             console.print(line)
         return Exit.OK
-    from ..display.costs import cost_of_program, costs_of_definitions, definition_lines
-
     computes = bool(checked.core.block.ops or checked.core.inputs)
-    for line in (*costs.value_lines(checked), *(cost_of_program(checked.core).lines() if computes else ())):
+    for line in (*value_lines(checked), *(cost_of_program(checked.core).lines() if computes else ())):
         console.print(line)
     for line in definition_lines(costs_of_definitions(checked.result)):
         console.print(line)

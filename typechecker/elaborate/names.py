@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import TypeAlias, assert_never
 
 from ...lang.bind.functions import bind_operator
-from ...lang.bind.names import LIBRARY_PREFIX
 from ...lang.diagnostics.model import Code, Label
 from ...lang.support.records import replace
-from ...lang.syntax.source import Span
+from ...lang.syntax.source import LIBRARY_PREFIX, Span
 from ...lang.tree import expressions
 from ...lang.tree.expressions import Argument, NameClass, Symbol, SymbolKind
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned

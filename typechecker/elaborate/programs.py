@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ...lang.bind.directives import check_directives
-from ...lang.bind.names import LIBRARY_PREFIX
 from ...lang.diagnostics.model import Code, Diagnostic, Label, Severity
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax import parser
-from ...lang.syntax.source import Source, Span, ensure_recursion_headroom
+from ...lang.syntax.source import LIBRARY_PREFIX, Source, Span, ensure_recursion_headroom
 from ...lang.tree import expressions as tree, program as program_tree
 from ...lang.tree.expressions import NameClass, Symbol, SymbolKind
 from ..core.builder import SPECULATIVE_IDS, Builder

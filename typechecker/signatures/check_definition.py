@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from ...lang.bind.names import LIBRARY_PREFIX
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Verdict
 from ...lang.support.records import replace
+from ...lang.syntax.source import LIBRARY_PREFIX
 from ...lang.tree import program
 from ...lang.tree.expressions import ITEMS, ArrayTypeExpression, BoundedSize, ShapeVariable, TupleTypeExpression, TypeExpression
 from ..core.operations import Block, CoreCall, CorePrint, Gather, KeyReduce, Op, Update, all_ops, results_of
