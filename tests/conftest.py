@@ -18,7 +18,7 @@ import session_folder
 from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
 from share import SEED, SHARE, again, is_drawn
 
-os.environ["RHO_VERDICTS"] = "off"
+os.environ["RHO_VERDICTS"] = os.environ["RHO_PROGRAM_CACHE"] = "off"
 if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["RHO_KERNEL_CACHE"] = str(session_folder.begin() / "kernels")
 os.environ["RHO_STAGES"] = "strict"

@@ -20,7 +20,7 @@ from ..graph.bind_sizes import KnownValues
 from ..graph.fusion_groups import is_stencil_group
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase as AnyPhase, PhaseId, ValueId
 from ..jit import tiering
-from ..jit.compiler import LruCache, MachineCode, address_of, is_installed, vector_bytes
+from ..jit.compiler import LruCache, MachineCode, address_of, is_installed, stored_value, vector_bytes
 from ..library.operation_table import OPERATIONS, OperationRoutines
 from ..loopir.facts import IterationEstimate, Phase, estimate_iteration
 from ..loopir.ir import MOST_VALUES, Index, LoopProgram, View
@@ -596,6 +596,9 @@ class RegionCode:
     @cached_property
     def optimised(self) -> tuple[LoopProgram, TimeTiling | None]:
         """Returns the program that is printed, and how its rows are tiled in time."""
+        return stored_value(self, self._optimised)
+
+    def _optimised(self) -> tuple[LoopProgram, TimeTiling | None]:
         program = optimise(simplify.propagate_progressions(self._lowered, self._counted))
         tiles = tile_in_time(program) if self._has_rows else None
         return loop_shapes.collapse_loops(program if tiles is None else tiles.program, self._packed), tiles

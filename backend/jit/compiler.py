@@ -24,9 +24,8 @@ from queue import SimpleQueue
 from time import perf_counter_ns
 from typing import IO, TYPE_CHECKING, Any, Final, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
-from ... import __version__
 from ...lang.support import processes
-from ...lang.support.caches import Cache
+from ...lang.support.caches import Cache, code_version
 from ...lang.support.files import Durability, replace_file
 from ...lang.support.processes import acquire, in_children, keep_forever
 from ...lang.support.records import dataclass, field
@@ -824,26 +823,26 @@ def _reported_to_perf(kernel: MachineCode, code: bytes, address: int) -> int:
     return address
 
 
+def stored_value(kernel: MachineCode, make: Callable[[], _Stored]) -> _Stored:
+    """Returns what the disk cache has beside a kernel's code; makes and stores it if that is absent."""
+    key = f"value\n{_key(kernel)}"
+    value: _Stored | None = CACHE.read_value(key)
+    if value is None:
+        value = make()
+        CACHE.write_value(key, value)
+    return value
+
+
+_Stored = TypeVar("_Stored")
+
+
 def _key(kernel: MachineCode) -> str:
-    return f"{identity()}\n{generator_version()}\n{kernel!r}"
+    return f"{identity()}\n{code_version(*_GENERATOR)}\n{kernel!r}"
 
 
 _GENERATOR: Final = ("backend/codegen", "backend/jit", "backend/library", "backend/loopir", "backend/lower", "backend/scalar",
                      "backend/transform", "backend/vm", "typechecker")  # fmt: skip
 """The packages whose modules write or determine LLVM text."""
-
-
-@cache
-def generator_version() -> str:
-    """Returns the digest of the names, sizes and modification times of the modules that generate code."""
-    digest, package = blake2b(__version__.encode(), digest_size=16), Path(__file__).parents[2]
-    with contextlib.suppress(OSError):  # an archive has no such files
-        for room in _GENERATOR:
-            for entry in sorted(os.scandir(package / room), key=lambda entry: entry.name):
-                if entry.name.endswith((".py", ".ll")):
-                    status = entry.stat()
-                    digest.update(f"{room}/{entry.name} {status.st_size} {status.st_mtime_ns}\n".encode())
-    return digest.hexdigest()
 
 
 # ------------------------------------------------------------------------------------------ bounded caches

@@ -11,14 +11,17 @@ The digest proves who wrote an entry, not that its content is true: its reader h
 from __future__ import annotations
 
 import os
+import pickle
 import stat
 from _blake2 import blake2b  # what `hashlib` has, without OpenSSL, which takes longer to load than this
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import wraps
+from functools import cache, wraps
+from io import BytesIO
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
+from ... import __version__
 from . import files
 from .files import Durability, replace_file
 from .records import dataclass
@@ -94,6 +97,21 @@ class Cache:
                 (path / name).unlink(missing_ok=True)  # so that a link is not followed and a pipe does not block
             replace_file(path / name, lambda file: (file.write(line), file.write(content)), Durability.PROCESS, 0o600)
 
+    def read_value(self, key: str) -> Any:
+        """The value that `write_value` has stored; None if it is absent, or of records that have changed."""
+        content = self.read(key)
+        try:
+            return None if content is None else _ValueReader(BytesIO(content)).load()
+        except _UNREADABLE:
+            return None
+
+    def write_value(self, key: str, value: object) -> None:
+        """Store plain data and Rho's records and enumerations, best effort."""
+        file = BytesIO()
+        with suppress(pickle.PicklingError, TypeError, AttributeError):
+            pickle._Pickler(file, 5).dump(value)  # Python's: that in C takes C stack for each level
+            self.write(key, file.getvalue())
+
     def _make_room(self, folder: int) -> None:
         """Remove a quarter of the entries, those read longest ago, if the folder is full.  Raises OSError."""
         with os.scandir(folder) as entries:
@@ -119,6 +137,38 @@ class Cache:
         keyed = blake2b(f"{self.kind}\n{name}\n".encode(), key=secret, digest_size=_DIGEST_DIGITS // 2)
         keyed.update(content)
         return keyed.hexdigest().encode()
+
+
+_PACKAGE: Final = __name__.partition(".")[0] + "."
+_UNREADABLE: Final = (pickle.UnpicklingError, AttributeError, ImportError, LookupError, TypeError, ValueError, EOFError)
+
+
+class _ValueReader(pickle.Unpickler):
+    """Builds nothing but plain data and instances of Rho's classes."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        is_plain = module.startswith(_PACKAGE) or (module, name) == ("builtins", "complex")
+        value = super().find_class(module, name) if is_plain else None
+        if not isinstance(value, type):
+            raise pickle.UnpicklingError(f"{module}.{name}")
+        return value
+
+
+@cache
+def code_version(*rooms: str) -> str:
+    """The digest of the names, sizes and times of change of the modules in rooms of the product."""
+    digest, package = blake2b(__version__.encode(), digest_size=16), Path(__file__).parents[2]
+    pending = [package / room for room in rooms]
+    while pending:
+        folder = pending.pop()
+        with suppress(OSError):  # in an archive there are no files
+            for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+                if entry.name.endswith((".py", ".ll", ".loop")):
+                    status = entry.stat()
+                    digest.update(f"{folder.name}/{entry.name} {status.st_size} {status.st_mtime_ns}\n".encode())
+                elif entry.is_dir():
+                    pending.append(folder / entry.name)
+    return digest.hexdigest()
 
 
 def cache_folder(kind: str) -> Path | None:

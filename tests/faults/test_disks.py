@@ -206,7 +206,7 @@ def test_caches_that_cannot_be_written_change_nothing(place: str, open_to_all: P
     expected = run(command)
     assert expected.code == 0, expected
     caches = PLACES[place](open_to_all / "caches")
-    for variable in ("RHO_VERDICTS", "RHO_KERNEL_CACHE"):
+    for variable in ("RHO_VERDICTS", "RHO_KERNEL_CACHE", "RHO_PROGRAM_CACHE"):
         monkeypatch.delenv(variable)
     monkeypatch.setenv("XDG_CACHE_HOME", str(caches))
 

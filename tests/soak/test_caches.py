@@ -171,15 +171,17 @@ DAMAGE: dict[str, Callable[[Path, np.random.Generator], object]] = {
 }
 
 
-@pytest.mark.parametrize("kind", share(["kernels", "verdicts", "devices", "keys"], seed=5))
-def test_damaged_entries_change_nothing(kind: str, folder: Path) -> None:
+@pytest.mark.parametrize("kind", share(["kernels", "verdicts", "programs", "devices", "keys"], seed=5))
+def test_damaged_entries_change_nothing(kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every entry in another way, each way at least once where there are as many entries."""
+    if kind in ("programs", "keys"):
+        monkeypatch.delenv("RHO_PROGRAM_CACHE")
     if kind == "devices":
         calibrate(folder)
     clean = run(folder, GOOD)
     assert clean[0] == 0, clean
     rng = np.random.default_rng(len(kind))
-    kinds = ["kernels", "verdicts"] if kind == "keys" else [kind]
+    kinds = ["kernels", "verdicts", "programs"] if kind == "keys" else [kind]
     ways = share(sorted(DAMAGE), seed=len(kind))
     for way in ways:
         files = [f for k in kinds for f in (folder / "cache" / "rho" / k).iterdir() if f.name.startswith(".") == (kind == "keys")]
