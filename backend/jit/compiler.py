@@ -24,6 +24,7 @@ from queue import SimpleQueue
 from time import perf_counter_ns
 from typing import IO, TYPE_CHECKING, Any, Final, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
+from ... import __version__
 from ...lang.support import processes
 from ...lang.support.caches import Cache, code_version
 from ...lang.support.files import Durability, replace_file
@@ -837,7 +838,7 @@ _Stored = TypeVar("_Stored")
 
 
 def _key(kernel: MachineCode) -> str:
-    return f"{identity()}\n{code_version(*_GENERATOR)}\n{kernel!r}"
+    return f"{identity()}\n{__version__} {code_version(*_GENERATOR)}\n{kernel!r}"
 
 
 _GENERATOR: Final = ("backend/codegen", "backend/jit", "backend/library", "backend/loopir", "backend/lower", "backend/scalar",

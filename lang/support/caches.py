@@ -21,7 +21,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from ... import __version__
 from . import files
 from .files import Durability, replace_file
 from .records import dataclass
@@ -157,7 +156,7 @@ class _ValueReader(pickle.Unpickler):
 @cache
 def code_version(*rooms: str) -> str:
     """The digest of the names, sizes and times of change of the modules in rooms of the product."""
-    digest, package = blake2b(__version__.encode(), digest_size=16), Path(__file__).parents[2]
+    digest, package = blake2b(digest_size=16), Path(__file__).parents[2]
     pending = [package / room for room in rooms]
     while pending:
         folder = pending.pop()

@@ -11,6 +11,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
+from ... import __version__
 from ...lang.diagnostics.model import RhoError
 from ...lang.support.caches import Cache, code_version
 from ...lang.syntax.source import Source
@@ -44,5 +45,5 @@ def write(source: Source, loader: ModuleLoader, settings: str, core: Core, diagn
 
 def _key(source: Source, settings: str) -> str:
     solver = find_spec("z3")
-    version = code_version("lang", "typechecker")
+    version = f"{__version__} {code_version('lang', 'typechecker')}"
     return f"{version}\n{settings}\n{solver and solver.origin}\n{source.name}\n{source.text}"
