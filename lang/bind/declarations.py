@@ -165,7 +165,8 @@ _MAXIMUM_TERMS = 200
 
 @dataclass(frozen=True, slots=True)
 class TypeReader:
-    """Turns the grammar's nodes of one declaration into nodes of the tree.  `in_signature`: its names are size variables."""
+    """Converts the grammar's nodes of one declaration to nodes of the tree.  With `in_signature`, names in sizes are size
+    variables."""
 
     context: BindContext
     in_signature: bool = False
@@ -187,7 +188,7 @@ class TypeReader:
         return expressions.ArrayTypeExpression(self.span(shape), self._element(element), items)
 
     def _given(self, node: Node) -> expressions.ArrayTypeExpression:
-        """`(k)`: an integer that is the size k; of the name of an element type, that type."""
+        """The type of a parameter `(k)`: an integer equal to the size k, or the element type if `k` is the name of one."""
         (name,) = node.children
         if name.text in ELEMENT_NAMES or name.text[0].isupper():
             return expressions.ArrayTypeExpression(self.span(node), expressions.ElementName(self.span(name), name.text), ())
@@ -485,7 +486,8 @@ def _separator(context: BindContext, value: Node, span: Span) -> str:
 
 
 def _target(context: BindContext, node: Node, name: str = "") -> expressions.NameTarget:
-    """The name of a node as a target, or `name`, which stands there."""
+    """The assignment target for a name: the text of `node`, or `name` where the node spells the name otherwise, as a path
+    does."""
     name = name or node.text
     return checked_name(context, Token(TokenKind.NAME, node.start, node.end, name, (), context.resolution.top.find(name)))
 
@@ -523,7 +525,7 @@ def _tokens(context: BindContext, node: Node) -> Tokens:
 
 
 def _expression(context: BindContext, node: Node, value: ResolvedValue) -> expressions.Expression:
-    """The expression of a node: the tokens of the value, without the clauses after it."""
+    """The bound expression of a node: the tokens of `value` that are inside the node, without the clauses after it."""
     inner, start = replace(context, base=context.base + value.offset), node.start - value.offset
     tokens = tuple([token for token in value.tokens if token.start < start + len(node.text.rstrip())])
     return expression_of(bind_array(inner, tokens, (start, start + len(node.text))))

@@ -68,8 +68,8 @@ class DirectiveReader(Generic[Phase]):
 
     def __init__(self, phase_names: Collection[str]) -> None:
         self.phase_names = phase_names
-        """The names of phases.  `a, b` means `a b` unless a phase has a comma in its name; `print a` is one name if it is
-        here."""
+        """The names of phases.  `a, b` means `a b` unless a phase has a comma in its name; `print a` is one name if it is in this
+        set."""
         self.diagnostics: list[Diagnostic] = []
         self.resolved: list[ResolvedDirective[Phase]] = []
 

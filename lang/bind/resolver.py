@@ -363,7 +363,11 @@ def _value_and_facts(text: str, start: int) -> tuple[int | None, int | None]:
 
 
 def _resolve_sizes(resolver: Resolver, text: str, start: int, end: int, local: dict[str, Symbol] | None, *, values: bool) -> None:
-    """Resolve the sizes and element variables in a range; `local` holds those of a signature, `values`: integers may be sizes."""
+    """Resolve the sizes and element variables in a range of the text.
+
+    `local` has the names of the enclosing signature (None outside one); with `values`, a size may name an integer of the program,
+    else only a param.
+    """
     resolver.offset += start
     for name, kind in _sizes_in(text[start:end]):
         _resolve_size(resolver, name, kind, local, values=values)

@@ -162,7 +162,7 @@ class NameScope:
             scope = scope.parent
 
     def restricted_to(self, names: frozenset[str]) -> NameScope:
-        """A copy of what this scope and its parents say of some names."""
+        """A copy of this scope, and of its parents, with only some of the names."""
         scope = NameScope(depth=self.depth)
         for name in names:
             match self.find(name):

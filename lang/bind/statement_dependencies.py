@@ -81,7 +81,7 @@ def without_printing(text: str) -> str:
 
 
 def words(text: str) -> frozenset[str]:
-    """Every name that occurs in a text, whatever it means there."""
+    """Every name that occurs in a text, whatever it stands for."""
     return frozenset(text[start:end] for kind, start, end in lexemes(text) if kind is TokenKind.NAME)
 
 

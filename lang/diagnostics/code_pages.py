@@ -133,7 +133,7 @@ _SYNTAX: dict[str, Page] = {
 }
 
 
-# ------------------------------------------------------------- E3xx to E5xx: elements, indices, sizes of run time, quantities
+# ------------------------------------------------------------- E3xx to E5xx: elements, indices, runtime sizes, quantities
 
 _VALUES: dict[str, Page] = {
     Code.E300: Page(

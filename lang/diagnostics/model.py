@@ -113,7 +113,7 @@ class Code(StrEnum):
     E310 = "E310", "an index is out of range", ("W310",)
     E330 = "E330", "a known result does not fit its type", ("E302", "W330")
     E340 = "E340", "this pattern is not one of the regular expressions that can be searched for", ()
-    # ---- sizes known only at run time
+    # ---- runtime sizes
     E401 = "E401", "each cell would get its own length", ("E140", "E402")
     E402 = "E402", "the state of a loop changes shape", ("E401", "E601")
     E403 = "E403", "a size has no bound", ("E601",)
@@ -163,7 +163,7 @@ class Code(StrEnum):
     W340 = "W340", "a fold over the one item of a vector, which was a count once", ("E601",)
     W350 = "W350", "the condition of `¿` is a literal", ("E300",)
     W630 = "W630", "a value does not depend on what it is differentiated by", ("E630",)
-    # ---- neither of the program nor of its data
+    # ---- errors of Rho itself and of the command line
     BUG = "BUG", "Rho itself is at fault", ("E702", "E709")
     USAGE = "USAGE", "the command line is wrong"
     # ---- notes
@@ -172,7 +172,7 @@ class Code(StrEnum):
 
 def code_of(text: str) -> Code | None:
     """The code of a text such as `E101`; None for an unknown one."""
-    return Code.__members__.get(text)  # a member is named by its text
+    return Code.__members__.get(text)
 
 
 # ---------------------------------------------------------------------------------------------------- diagnostics
@@ -278,7 +278,8 @@ class Refused(RhoError):
 class RunFailed(RhoError):
     """The program failed while running (exit code 1): E3xx index or E7xx value checks, files, memory.
 
-    A check of the library's text that fails says what its comment says."""
+    A failed check in the text of a library module has the comment on its line as its message.
+    """
 
     def __init__(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source] | None = None) -> None:
         super().__init__([replace(d, message=d.span.failure) if d.span.failure else d for d in diagnostics], sources)
@@ -286,7 +287,7 @@ class RunFailed(RhoError):
 
 @contextmanager
 def pointing_into(sources: Mapping[str, Source]) -> Iterator[None]:
-    """Give these sources to errors raised in the block that have none."""
+    """Set `sources` on errors raised inside the block, if they have none."""
     try:
         yield
     except RhoError as error:

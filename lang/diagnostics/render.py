@@ -230,7 +230,7 @@ def _diagnostic_rows(diagnostic: Diagnostic, sources: Mapping[str, Source], widt
             rows += _snippet(sources[file], known[file], gutter, width)
         else:
             opening.extend(file, _TextRole.TEXT)
-            rows += [opening] if file else []  # what belongs to no text has no frame
+            rows += [opening] if file else []  # a diagnostic without a file has no frame
             rows += [_note_rows(gutter, message)[0] for _, message, _ in marked if message]
     for note, tail in _notes(diagnostic):
         noted = _note_rows(gutter, note)

@@ -127,7 +127,7 @@ def _start(edit: Edit) -> int:
 
 
 def _settles(note: Diagnostic, source: Source) -> bool:
-    """Has the note a fix, in whose text nothing gets a note?"""
+    """Does the fix of a note give a text in which the fixed range causes no note?"""
     if not note.fixes or not note.fixes[0].edits:
         return False
     edit = note.fixes[0].edits[-1]

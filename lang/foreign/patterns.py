@@ -45,7 +45,7 @@ ITEM = r"(?:[\w.¯]+|\([^()\n]*\))"
 TEXT = r"(?:'[^'\n]*'|\"[^\"\n]*\")"
 
 _TO_BE_WRITTEN = "…"
-"""Stands for a part that the user has to write; a fix with it has a title but no edit."""
+"""Stands for a part that the user has to write; a fix that contains it is shown without an edit."""
 
 
 def expression(text: str, context: TranslationContext) -> str:
@@ -77,9 +77,9 @@ def named_arguments_hint(text: str) -> str:
 
 _STACKED: Final = {"stack": "[x ⋄ y]", "column_stack": "⍉[x ⋄ y]"}
 _OF_LIBRARY: Final = {"round": "{1} stats.round {0}"}
-"""Words of the library for calls of several arguments, where the spelling in glyphs is long."""
+"""Library functions for calls of several arguments whose spelling in glyphs is long."""
 _OF_SEVERAL: Final = {"min": "⌊/", "max": "⌈/"}
-"""Reductions of several numbers that are given one by one."""
+"""Reductions that other languages apply to numbers given as separate arguments: `max(a, b)`."""
 _SIMPLE_ARGUMENT: Final = re.compile(r"[ \t]*([A-Za-z]\w*|\d+(?:\.\d+)?)[ \t]*")
 
 
@@ -258,7 +258,8 @@ def elementwise_of(groups: PatternGroups) -> str:
 
 
 def chosen_of(groups: PatternGroups) -> str:
-    """A choice between two values, of which Python has the type of the chosen one."""
+    """The translation of `a if c else b`; none if a and b differ in type, since Python's result has the type of the value
+    taken."""
     kinds = {fact.kind for fact in groups.context.facts([groups["a"], groups["b"]]) if fact is not None}
     if len(kinds) > 1:
         groups.context.differences["the result has the type of the chosen one there"] = None

@@ -225,7 +225,8 @@ class ExpressionTranslator:
         return spelling
 
     def differ(self, words: str) -> None:
-        """State a difference between the languages, which forbids the translation, or, if the context qualifies, goes with it."""
+        """Record a difference between the languages: a remark on the translation if the context qualifies, else the reason why
+        there is none."""
         if not self.context.qualifies:
             self.context.differences[words] = None
             raise Untranslatable
@@ -512,7 +513,8 @@ class ExpressionTranslator:
         return f"{shape}⍴{items}"
 
     def lengths_of_as_many(self, items: str, written: Sequence[str]) -> list[str]:
-        """The lengths of a reshape to as many items: another number is an error there, and `⍴` would repeat or drop items."""
+        """The lengths of a reshape that keeps the number of items.  NumPy refuses another number; `⍴` would repeat or drop
+        items."""
         array, *facts = self.context.facts([items, *written])
         numbers = [number for fact in facts for number in ((fact and fact.items) or (None,)) if number != -1]
         known = [] if array is None else [length for length in array.lengths if length is not None]

@@ -55,7 +55,7 @@ def lock() -> RLock:
 
 
 def in_children(renewal: Callable[[], object]) -> None:
-    """Register a callback to run in every child forked from now on, while all locks are held and no other thread exists."""
+    """Register a callback to run in every child forked after this call, while all locks are held and no other thread exists."""
     _renewals.append(renewal)
 
 
@@ -130,8 +130,8 @@ if hasattr(os, "register_at_fork"):
 # ---------------------------------------------------------------------------------------------------- the end of Python
 
 def keep_forever(value: object) -> None:
-    """Keep an object until the process is gone.  Python drops what modules have before the process ends, while threads still
-    run compiled code that is in its memory, or read that."""
+    """Keep an object until the process has ended.  Python clears modules earlier, while threads may still run compiled code that
+    is in the object's memory."""
     import ctypes
 
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))
@@ -222,7 +222,7 @@ def model() -> str:
 # ---------------------------------------------------------------------------------------------------- packages
 
 def is_numpy_installed() -> bool:
-    """Can NumPy be imported?  Asked by what goes on without it, as in a browser before its wheel is loaded."""
+    """Can NumPy be imported?  For code that goes on without it, as in a browser before its wheel is loaded."""
     from importlib.util import find_spec
 
     return "numpy" in sys.modules or find_spec("numpy") is not None

@@ -108,7 +108,7 @@ def _inherited_fields(cls: type) -> dict[str, Any]:
 
 
 def _with_slots(cls: type, fields: Mapping[str, Any]) -> type:
-    """The class made again with a slot for each field that has none in a base."""
+    """A copy of the class with a slot for each field that no base has a slot for."""
     inherited = {name for base in cls.__mro__[1:-1] for name in base.__dict__.get("__slots__", ())}
     namespace = {name: value for name, value in cls.__dict__.items() if name not in fields}
     namespace |= {"__slots__": tuple([name for name in fields if name not in inherited]), "__qualname__": cls.__qualname__}
@@ -118,7 +118,7 @@ def _with_slots(cls: type, fields: Mapping[str, Any]) -> type:
 
 
 def _with_defaults(cls: type, fields: Mapping[str, Any]) -> type:
-    """The class with default values in place of the descriptions of fields."""
+    """The class with the default values of its fields as attributes, in place of `dataclasses.field` descriptions."""
     for name, default in fields.items():
         if default is not _MISSING and _field(default) is default:
             if default.default is _MISSING:

@@ -255,7 +255,7 @@ TYPES = frozenset(RESERVED - RESERVED_WORDS) | {"idx", "int", "perm"}
 
 
 def words(source: Source, glyphs: GlyphText | None = None) -> Iterator[FormattedWord]:
-    """The words in the order of the text, without blanks; none spans a line end."""
+    """The words of the source in order, without blanks; none spans a line end."""
     glyphs = glyphs or to_glyphs(source)
     at = 0
     for line in glyphs.text.split("\n"):

@@ -69,7 +69,7 @@ ReusableSymbols: TypeAlias = dict[str, list[Symbol]]
 """Symbols of the previous version that statements of this version may reuse, by name."""
 
 _NameBinding: TypeAlias = "tuple[Symbol | None, Symbol | None, PendingSignature | None, bool]"
-"""What a word stands for: its symbol, its symbol as a size, its pending signatures, and whether its binding failed."""
+"""The meaning of a word: its symbol, its symbol as a size, its pending signatures, and whether its binding failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +349,7 @@ def index_origin(text: str) -> int | None:
 
 
 def _misspelt(glyphs: GlyphText, raw: RawStatement) -> bool:
-    """Has the statement a backtick spelling of no glyph?  That error is reported; others would be consequences of it."""
+    """Does the statement contain a backtick spelling of no glyph?  Only that is reported, since other errors follow from it."""
     if not glyphs.diagnostics:
         return False
     line = glyphs.span(raw.start, raw.start + len(raw.text))

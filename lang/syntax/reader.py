@@ -83,7 +83,7 @@ def _reused(raw: RawStatement, removed: list[RawStatement] | None) -> RawStateme
 
 
 def _common_prefix(one: str, other: str) -> int:
-    """The length of the common prefix of two texts, by bisection."""
+    """The length of the longest common prefix of two texts, by bisection."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

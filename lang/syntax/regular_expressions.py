@@ -1,13 +1,13 @@
-"""Regular expressions of RE2's language as automata: a table of states for search, positions in order of preference for places.
+r"""Compiles regular expressions of RE2's language to automata.
 
-A pattern is parsed and expanded to positions, one for each class of characters that it has, between which a thread moves without
-reading (Thompson 1968).  `automaton` gives, for characters cut into the classes that the pattern tells apart,
-
-- the deterministic automaton of `.*pattern`, by subsets, whose last state is "matched";
-- for each position and context the positions that may read next, preferred ones first, for the match that Perl and Python choose.
-
-There are no references back and no assertions about text ahead or behind, so that both are finite; a limit of states is checked.
-Letters, digits and blanks of `\\w \\d \\s \\b` are those of ASCII.
+A pattern is parsed and expanded to *positions*, one for each character class in it; between positions a thread moves without
+reading (Thompson 1968).  `automaton` partitions the characters into the classes that the pattern distinguishes and gives
+- a table of states: the deterministic automaton of `.*pattern` by subset construction, whose last state is "matched"; it decides
+whether a text contains a match;
+- for each position and context the positions that may read next, in order of preference; they give the span of the match that
+Perl and Python choose.
+There are no back references and no lookahead or lookbehind, so both are finite; the number of states is limited.
+`\w \d \s \b` mean ASCII characters.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class PatternError(Exception):
-    """Why a text is no pattern, and where it stops to be one."""
+    """The reason why a text is no pattern, and the offset of the error."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class Assertion(Enum):
 
 
 class Thread(Enum):
-    """Steps of a thread that read nothing, and the end of a match."""
+    """Kinds of instructions of a thread: it reads a character, moves without reading, or ends in a match."""
 
     READ = "read a character of a class"
     SPLIT = "go on at both, the first preferred"
@@ -59,12 +59,15 @@ class Instruction(NamedTuple):
 
 
 class Automaton(NamedTuple):
-    """`cuts`: the first code point of each class of characters; the class behind the last is the end of the text.
+    """The tables of a pattern.
 
-    `states[s][c]` follows state s at class c; state 0 begins and the last one has matched.  `kinds`: 0 for the end of the text, 1
-    for characters of words, 2 for others; all 0 where no assertion asks.  `members[p][c]`: may position p read class c?
-    `orders[k][p]`: the positions, from 1, that may read after position p (0: at the beginning) where the kinds before and behind
-    are k÷3 and 3|k; the number of positions + 1 is the end of the match, 0 is none."""
+    `cuts` has the first code point of each character class; one more class, after the last, is the end of the text.
+    `states[s][c]` is the state after state s reads class c: state 0 is the initial one, the last one means "matched". `kinds[c]`
+    is 0 for the end of the text, 1 for word characters, 2 for others; all are 0 in a pattern without assertions. `members[p][c]`
+    says whether position p reads class c. `orders[k][p]` lists the positions (from 1) that may read after position p (0 is the
+    start), preferred ones first, where the kind before is k÷3 and the kind after is 3|k; the number of positions + 1 stands for
+    the end of the match, and 0 pads the list.
+    """
 
     cuts: tuple[int, ...]
     states: tuple[tuple[int, ...], ...]
@@ -111,7 +114,10 @@ _REFUSED = {
 
 
 class _Node(NamedTuple):
-    """`kind`: `set`, `assert`, `join` (in a row), `choice`, `repeat` (`least` to `most` times; None: any number of them)."""
+    """A node of the syntax tree.
+
+    `kind` is `set`, `assert`, `join` (one after the other), `choice` or `repeat` (`least` to `most` times, unbounded if None).
+    """
 
     kind: str
     items: tuple[_Node, ...] = ()
@@ -181,7 +187,7 @@ class _Parser:
         return _Node("repeat", (node,), least=bounds[0], most=bounds[1], greedy=greedy)
 
     def bounds(self) -> tuple[int, int | None] | None:
-        """The bounds of a repetition, if there is one: `* + ? {2} {2,} {2,5} {,5}`."""
+        """The bounds of the repetition at this position, if there is one: `* + ? {2} {2,} {2,5} {,5}`."""
         for sign, bounds in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
             if self.take(sign):
                 return bounds
@@ -241,7 +247,7 @@ class _Parser:
         return node
 
     def code(self, start: int) -> int | None:
-        """The character that an escape stands for, if it stands for one; behind the backslash."""
+        """The character of the escape whose backslash was just read, if it stands for one."""
         character = self.text[self.at : self.at + 1]
         self.at += 1
         if character in _CONTROLS:
@@ -274,7 +280,7 @@ class _Parser:
         return _Node("set", ranges=self.folded(((code, code),)))
 
     def set(self, start: int) -> Ranges:
-        """A class of characters, behind its `[`."""
+        """The character class whose `[` was just read."""
         negated, ranges, first = self.take("^"), list[tuple[int, int]](), True
         while first or not self.peek("]"):
             if self.at >= len(self.text):
@@ -318,7 +324,7 @@ class _Parser:
         return code
 
     def folded(self, ranges: Ranges) -> Ranges:
-        """The same characters in the other case too, if the pattern ignores case."""
+        """The ranges with the other case of their letters, if the pattern ignores case."""
         if not self.fold:
             return ranges
         pairs = list(ranges)
@@ -342,7 +348,7 @@ def _can_be_empty(node: _Node) -> bool:
 
 
 class _Instructions:
-    """Instructions of a pattern; each is given the index of the next one, so that they are written from the end."""
+    """The program of a pattern.  Each instruction has the index of its successor, so code is generated from the end."""
 
     def __init__(self) -> None:
         self.instructions = [Instruction(Thread.MATCH)]
@@ -354,7 +360,7 @@ class _Instructions:
         return len(self.instructions) - 1
 
     def compile(self, node: _Node, after: int) -> int:
-        """The index of the first instruction of a node that goes on at `after`."""
+        """Generate code for a node with the successor `after`; returns the index of its first instruction."""
         match node.kind:
             case "set":
                 return self.add(Instruction(Thread.READ, (after,), node.ranges))
@@ -384,7 +390,8 @@ class _Instructions:
         return Instruction(Thread.SPLIT, (more, end) if greedy else (end, more))
 
     def reached(self, start: int, before: int, behind: int) -> Iterator[int]:
-        """The indices of what reads or matches that a thread reaches between characters of these kinds, preferred ones first."""
+        """The indices of the READ and MATCH instructions that a thread reaches from `start` without reading, preferred ones
+        first. `before` and `behind` are the kinds of the adjacent characters, on which assertions depend."""
         seen, stack = set[int](), [start]
         while stack:
             index = stack.pop()
@@ -411,7 +418,7 @@ def _holds(assertion: Assertion | None, before: int, behind: int) -> bool:
 
 
 def automaton(pattern: str) -> Automaton:
-    """The automaton of a pattern.  `PatternError`: it is no pattern, or has too many positions or states."""
+    """The automaton of a pattern.  Raises `PatternError` for a malformed one, or one with too many positions or states."""
     program = _Instructions()
     start = program.compile(_Parser(pattern).parse(), 0)
     instructions = program.instructions
@@ -436,9 +443,10 @@ def automaton(pattern: str) -> Automaton:
 def _subsets(
     orders: Sequence[Sequence[Sequence[int]]], members: Sequence[Sequence[bool]], kinds: Sequence[int]
 ) -> tuple[tuple[int, ...], ...]:
-    """The table of the deterministic automaton of `.*pattern`.
+    """The transition table of `.*pattern` by subset construction.
 
-    A state is the set of positions that were read last (0: the beginning), and the kind of the last character."""
+    A state is the set of positions that were read last (0: the start) and the kind of the last character.
+    """
     first = (frozenset({0}), 0)
     index, table, end = {first: 0}, list[list[int]](), len(members) + 1
     for positions, before in (queue := [first]):
@@ -449,7 +457,7 @@ def _subsets(
             if end in following:
                 row.append(-1)
                 continue
-            again = {0} if symbol < len(kinds) - 1 else set[int]()   # behind the text no match begins
+            again = {0} if symbol < len(kinds) - 1 else set[int]()  # no match begins at the end
             state = (frozenset(p for p in following if members[p - 1][symbol]) | again, behind)
             if state not in index:
                 index[state] = len(index)

@@ -168,7 +168,7 @@ def scan(text: str, start: int = 0, end: int | None = None) -> list[Lexeme]:
 
 
 MOST_CACHED_CHARACTERS: Final = 500_000
-"""Of texts whose lexemes or tokens are cached: the tokens of a character take about ninety bytes."""
+"""The most characters of texts whose lexemes, or tokens, are cached; tokens take about 90 bytes a character."""
 
 
 @cached_by_text(MOST_CACHED_CHARACTERS)
@@ -178,7 +178,7 @@ def lexemes(text: str) -> tuple[Lexeme, ...]:
 
 
 def in_prose(text: str, at: int) -> bool:
-    """Is an offset inside a comment or a text of its line, or at the end of one that does not end before?"""
+    """Is an offset inside a comment or a text literal of its line, or at the end of a comment or of an unended text?"""
     first = text.rfind("\n", 0, at) + 1
     last = text.find("\n", at)
     return any(
@@ -191,7 +191,7 @@ def in_prose(text: str, at: int) -> bool:
 # ---------------------------------------------------------------------------------------------------- source
 
 def line_text(span: Span, main: Source, others: Mapping[str, Source]) -> str:
-    """Where a span begins: `line 3` in the main text, `stats.rho line 3` in another; empty if its text is unknown."""
+    """The position of a span as text: `line 3` in the main text, `stats.rho line 3` in another; empty if its text is unknown."""
     if span.file == main.name:
         return f"line {main.position(span.start)[0] + 1}"
     source = others.get(span.file)
@@ -224,12 +224,12 @@ class Span:
 
     @property
     def failure(self) -> str:
-        """What it means that a check at this span fails; empty if nothing says it."""
+        """The message of a failed check at this span, which a library module states in a comment; empty for other spans."""
         return ""
 
 
 class LibraryCheckSpan(Span):
-    """The span of a call into the library, for a check in the library's text whose comment says what its failure means."""
+    """The span of a call of a library function, for a check in its body; `failure` is the comment on the line of the check."""
 
     __slots__ = ("_failure",)
     _failure: str
@@ -457,7 +457,7 @@ def read(text: str) -> TokenizedStatement:
 
 
 def _depth_reached(text: str) -> int:
-    """The offset at which brackets are first nested too deeply, else the length of the text."""
+    """The offset where the nesting of brackets first exceeds the limit, else the length of the text."""
     if text.count("(") + text.count("[") + text.count("{") <= MAXIMUM_NESTING:
         return len(text)
     steps = [lexeme for lexeme in scan(text) if lexeme.kind in (TokenKind.OPEN, TokenKind.CLOSE)]

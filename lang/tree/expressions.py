@@ -227,7 +227,7 @@ class Zilde:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """`_`: the reshape slot, or discard in a destructuring."""
+    """`_`: the reshape slot, or a discarded target in a destructuring."""
 
     span: Span
 

@@ -64,7 +64,7 @@ _AFTER_PART: Final = re.compile(r"[\w∆\])>\"'][ \t]+\Z")
 
 
 def clause_words(before: str) -> Mapping[str, str]:
-    """The words of clauses that may follow this beginning of an `input` or `output`, each with a description (for completion)."""
+    """The words of clauses that may follow this beginning of an `input` or `output`, each with a description, for completion."""
     statement = before.lstrip()
     keyword = statement.partition(" ")[0]
     if keyword not in ("input", "output") or statement.count("[") > statement.count("]") or _FACTS.search(statement):
@@ -78,7 +78,7 @@ def clause_words(before: str) -> Mapping[str, str]:
 
 
 def has_time(pattern: str) -> bool:
-    """Has a pattern directives of hours, minutes or seconds?"""
+    """Does a pattern contain directives of hours, minutes or seconds?"""
     return any(directive in pattern.replace("%%", "") for directive in ("%H", "%I", "%M", "%S", "%f", "%p", "%X", "%c"))
 
 
@@ -86,7 +86,7 @@ def has_time(pattern: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StatedName:
-    """The name in a signature or annotation, which states the type of the next binding of that name."""
+    """The name in a signature or annotation; its next binding has the stated type."""
 
     span: Span
     name: str
