@@ -58,7 +58,7 @@ class CheckResult:
         return types
 
     def drops_left(self, name: str) -> bool:
-        """Does a name stand for a top-level function that ignores its left argument?"""
+        """Is a name a top-level function that ignores its left argument?"""
         return drops_left(self.elaborated.names.get(name))
 
     @property
@@ -82,7 +82,7 @@ class CheckResult:
         }
 
     def instances(self) -> Mapping[str, tuple[tuple[str, Instance], ...]]:
-        """The ways to apply each function, each with its signature as text."""
+        """Each function with its instances, and each instance with its signature as text."""
         from .elaborate.infer_signature import instances
 
         result: dict[str, tuple[tuple[str, Instance], ...]] = {}
@@ -92,8 +92,11 @@ class CheckResult:
         return result
 
     def describe(self, name: str) -> tuple[str, ...]:
-        """The lines that an editor shows for a top-level name: the type and the reads of a value; the signatures of a function,
-        with what it requires of sizes as `where`.  Empty for an unknown name."""
+        """The lines that an editor shows for a top-level name; empty for an unknown one.
+
+        Of a value they are its type and the reads of its elements; of a function its signatures, with the facts about sizes that
+        it needs after `where`.
+        """
         entry = self.elaborated.names.get(name)
         if entry is None:
             return ()
@@ -129,9 +132,12 @@ def check(
     source: Source, *, load_module: LoadModule = no_modules, strict: bool = False, index_origin: int | None = None,
     check_cache: CheckCache | None = None, checkpoints: bool = False,
 ) -> CheckResult:  # fmt: skip
-    """Check a program.  `index_origin` overrides the file's `⎕IO` (for `eval --lines` and corpora); `strict` makes errors of
-    checks that are left to loading or running; `check_cache` is what a `Checker` keeps of earlier versions; with `checkpoints`
-    gradients of loops keep few states and compute the others again."""
+    """Check a program.
+
+    `index_origin` overrides the file's `⎕IO` (for `eval --lines` and corpora).  With `strict`, checks that are left to loading or
+    running are errors.  `check_cache` has the results of earlier versions (`Checker`).  With `checkpoints`, gradients of loops
+    store few states and recompute the others.
+    """
     elaborated = elaborate(
         source, load_module, strict=strict, index_origin=index_origin, check_cache=check_cache, checkpoints=checkpoints
     )
@@ -156,7 +162,7 @@ def show_value_type(value: Value) -> str:
 # A checker is for one loader of modules and one strictness, and for one thread at a time.
 
 class Checker:
-    """Checks versions of programs; `index_origin` overrides the `⎕IO` of files."""
+    """Checks the versions of a program; `index_origin` overrides the `⎕IO` of files."""
 
     def __init__(self, load_module: LoadModule = no_modules, *, strict: bool = False, index_origin: int | None = None) -> None:
         self._load_module = load_module
@@ -166,7 +172,8 @@ class Checker:
 
     @cached_property
     def sibling(self) -> Checker:
-        """A checker with the same settings for other texts, which would displace this program in the cache."""
+        """A checker with the same settings and an empty cache, for other texts, which would displace this program in the
+        cache."""
         return Checker(self._load_module, strict=self._strict, index_origin=self._index_origin)
 
     def read(self, source: Source, load_module: LoadModule | None = None) -> Parsed:
@@ -206,13 +213,13 @@ class ExpressionFacts:
         """The facts about some expressions after a text; None for one that has an error or is no array."""
         from ..lang.foreign.equivalence_domains import literal_fact
 
-        asked = [text for text in dict.fromkeys(texts) if (before, text) not in self._known]
-        for text in asked:
+        unknown = [text for text in dict.fromkeys(texts) if (before, text) not in self._known]
+        for text in unknown:
             self._known[before, text] = literal_fact(text)
-        self._work_out(before, [text for text in asked if self._known[before, text] is None])
+        self._infer_facts(before, [text for text in unknown if self._known[before, text] is None])
         return [self._known[before, text] for text in texts]
 
-    def _work_out(self, before: str, texts: Sequence[str]) -> None:
+    def _infer_facts(self, before: str, texts: Sequence[str]) -> None:
         needed = [name for name in dict.fromkeys(_LIBRARIES.findall(" ".join(texts))) if f"use {name}" not in before]
         if not texts or any("\n" in text or "…" in text for text in texts):
             return

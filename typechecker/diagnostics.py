@@ -53,13 +53,14 @@ class DiagnosticSink:
         self.diagnostics.append(diagnostic)
 
     def _at_call(self, diagnostic: Diagnostic, call: Span) -> Diagnostic:
-        """The diagnostic of a library function's body as one of the call: with nothing that points into the library."""
+        """A diagnostic in a library function, reported at the call of that function, without labels and fixes in the library."""
         labels = tuple([label for label in diagnostic.labels if self.outside(label.span) == label.span])
         fixes = tuple([fix for fix in diagnostic.fixes if all(self.outside(edit.span) == edit.span for edit in fix.edits)])
         return replace(diagnostic, span=call, label="", labels=labels, fixes=fixes)
 
     def warned(self, index: ValueId, message: str, span: Span) -> bool:
-        """Was the same warning given about this index elsewhere?  If several checks would fail, a run meets the first."""
+        """Was the same warning about this index given for another span?  If several checks of one index fail, a run reports the
+        first."""
         before = self.warnings.get((index, message))
         if before is not None and any(d.code == Code.W310 and d.span == before for d in self.diagnostics):
             return True
@@ -112,7 +113,7 @@ def show_type(type: ArrayType) -> str:
 
 
 def show_shape(shape: Sequence[Size]) -> str:
-    """A shape as text, `[n 3]`; run-time sizes are shown with their caps: `[k≤n]`, `[k+k2≤2·n]`."""
+    """A shape as text, `[n 3]`; runtime sizes are shown with their caps: `[k≤n]`, `[k+k2≤2·n]`."""
     return f"[{' '.join(_show_size(s) for s in shape)}]"
 
 
@@ -124,7 +125,7 @@ def _show_size(size: Size) -> str:
 
 
 def names_of_sizes(arguments: Sequence[ArrayType], results: Sequence[ArrayType]) -> dict[Size, str]:
-    """The names of the run-time sizes in the results of a signature, such as k in `k≤n`; a sum of sizes gets a new name."""
+    """The names of the runtime sizes in the results of a signature, such as k in `k≤n`; a sum of sizes gets a new name."""
     open_sizes = {size: None for type_ in results for size in _sizes(type_) if size.is_runtime()}
     used = {v.name for type_ in (*arguments, *results) for size in _sizes(type_) for v in size.variables()}
     names: dict[Size, str] = {}
@@ -145,7 +146,7 @@ def _sizes(type_: ArrayType) -> list[Size]:
 
 
 def show_signature_type(type: ArrayType, names: Mapping[Size, str]) -> str:
-    """A type as a signature states it, never cut; `names` are those of run-time sizes."""
+    """A type as a signature states it, never cut; `names` are those of runtime sizes."""
 
     def open_size(size: Size) -> str:
         return f"{names[size]}≤{show(upper_bound(size))}" if size in names else show(size)

@@ -35,7 +35,7 @@ from .sizes.size import maximum, minimum, surely_fits_i64, upper_bound
 class Kind(Enum):
     """Storage kind of an element."""
 
-    __hash__ = object.__hash__  # that of Enum is a Python function, and kinds are keys of most tables
+    __hash__ = object.__hash__  # Enum's method is a Python function, and kinds are keys of most tables
 
     BOOL = "bool"
     U8 = "u8"
@@ -73,7 +73,7 @@ _BYTES = {
 
 
 class Unit(Enum):
-    """What an i64 counts: a point of the calendar, a difference of points, or (MISSING) the literal `⎕nat` of any of them."""
+    """The unit of an i64: points of the calendar, differences of points, or (MISSING) the literal `⎕nat` of any unit."""
 
     DATE = "date"
     TIME = "time"
@@ -158,7 +158,7 @@ def plain(element: Element) -> Element:
 
 
 def outside(element: Element, local: Set[SizeVariable]) -> Element:
-    """The element where the `local` run-time sizes have no meaning: a bound that mentions one is replaced by an upper bound."""
+    """The element where the `local` runtime sizes have no meaning: a bound that mentions one is replaced by an upper bound."""
     index, most = [
         bound if bound is None or local.isdisjoint(bound.variables()) else upper_bound(bound)
         for bound in (element.index_bound, element.symbolic_max)
@@ -190,7 +190,7 @@ def promote_kinds(a: Kind, b: Kind) -> Kind | None:
 
 
 def common_unit(a: Unit | None, b: Unit | None) -> tuple[bool, Unit | None]:
-    """(Do two units agree?  The unit of both): a missing point or difference is of the unit of the other."""
+    """Whether two units agree, and the unit of both: `⎕nat` takes the unit of the other."""
     if Unit.MISSING in (a, b) and a is not None and b is not None:
         return True, b if a is Unit.MISSING else a
     return a is b, a
@@ -227,7 +227,7 @@ def promote(a: Element, b: Element) -> Element | None:
     if low is not None and (a.symbolic_max is not None or b.symbolic_max is not None) and len(tops) == 2:
         top = maximum(*tops)
         most = top if top.is_simple() else None
-    return _without_idle_range(Element(kind, low, high, None, weak, most))
+    return _without_implied_bounds(Element(kind, low, high, None, weak, most))
 
 
 def _promoted_kind(a: Element, b: Element) -> Kind | None:
@@ -275,8 +275,8 @@ def floating(kind: Kind) -> Kind:
     return Kind.F64 if kind in _LIMITS else kind
 
 
-def _without_idle_range(element: Element) -> Element:
-    """The element without a range that is that of its kind."""
+def _without_implied_bounds(element: Element) -> Element:
+    """The element without bounds that its kind implies."""
     if element.kind not in _LIMITS:
         return Element(element.kind, weak=element.weak)
     low, high = element.low, element.high
@@ -304,7 +304,7 @@ def ranged(kind: Kind, low: int | None, high: int | None, *, weak: bool = False,
 
 
 def surely_unwrapped(element: Element) -> bool:
-    """Can no value have wrapped, for all sizes?  Where one may have, the range is that of the exact value."""
+    """Is it certain, for all sizes, that no value wrapped?  If not, the range is that of the exact values."""
     return element.symbolic_max is None or surely_fits_i64(element.symbolic_max)
 
 
@@ -321,7 +321,7 @@ def narrowed(
             if size.constant is None:
                 symbolic = size if symbolic is None else minimum(symbolic, size)
     if (high, symbolic) != (integer_range(element)[1], element.symbolic_max) and not surely_unwrapped(element):
-        low = None  # it is that of the exact value, which need not be below the new bound
+        low = None  # the old low is of exact values, which may exceed the new high
     bounds = [size.bounds()[0] for size in lows if size is not None]
     low = max([n for n in (low, *bounds) if n is not None], default=None)
     excluded = {size.constant for size in others if size is not None}
@@ -340,7 +340,8 @@ def narrowed(
 
 
 def widens(actual: Element, expected: Element) -> bool:
-    """May an argument of element `actual` be passed where `expected` is declared, ranges apart (docs/language.md, Numbers)?"""
+    """May an argument of element `actual` be passed where `expected` is declared?  Ranges are ignored (docs/language.md,
+    Numbers)."""
     a, b = actual.kind, expected.kind
     if not common_unit(actual.unit, expected.unit)[0]:
         return False

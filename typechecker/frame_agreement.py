@@ -19,7 +19,7 @@ from .values.facts import Operand
 
 
 class FrameContext(Protocol):
-    """What `agree` needs of a builder."""
+    """The part of a builder that `agree` uses."""
 
     glyph: str
     source_names: SourceNames
@@ -49,8 +49,8 @@ def agree(b: FrameContext, args: Sequence[Operand], frames: Sequence[tuple[Size,
     for i, other in enumerate(frames):
         if i == principal:
             continue
-        for axis, (mine, theirs) in enumerate(zip(other, frame, strict=False)):
-            if mine == theirs:
+        for axis, (size, principal_size) in enumerate(zip(other, frame, strict=False)):
+            if size == principal_size:
                 continue
             good = b.require(_obligation(b, args, frames, principal, i, axis, span)) and good
             if not good:
@@ -59,7 +59,7 @@ def agree(b: FrameContext, args: Sequence[Operand], frames: Sequence[tuple[Size,
 
 
 def _most_precise(frames: Sequence[tuple[Size, ...]], principal: int) -> tuple[Size, ...]:
-    """The principal frame, with a number for each size that another frame proves to be that number."""
+    """The principal frame; a size that another frame states as a number is that number."""
     frame = list(frames[principal])
     for other in frames:
         for axis, size in enumerate(other):
@@ -71,11 +71,11 @@ def _most_precise(frames: Sequence[tuple[Size, ...]], principal: int) -> tuple[S
 def _obligation(
     b: FrameContext, args: Sequence[Operand], frames: Sequence[tuple[Size, ...]], principal: int, i: int, axis: int, span: Span
 ) -> Obligation:  # fmt: skip
-    mine, theirs = frames[i][axis], frames[principal][axis]
+    size, principal_size = frames[i][axis], frames[principal][axis]
     first, second = (args[principal], args[i]) if principal < i else (args[i], args[principal])
-    one, two = (theirs, mine) if principal < i else (mine, theirs)
+    one, two = (principal_size, size) if principal < i else (size, principal_size)
     selections = [(x, selection) for x in (first, second) if (selection := b.selection(x)) is not None]
-    if axis == 0 and selections and mine.constant is not None and theirs.constant is not None:
+    if axis == 0 and selections and size.constant is not None and principal_size.constant is not None:
         x, selection = selections[0]
         count = str(one if x is first else two)
         message = f"lengths {one} and {two} differ: {count} is the number of elements that a mask keeps"
@@ -85,9 +85,9 @@ def _obligation(
         )
         hint = "select from both with the same mask: `(m⌿x) … m⌿y`"
         return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E140, span, message, labels, (hint,))
-    if mine.constant is not None and theirs.constant is not None:
+    if size.constant is not None and principal_size.constant is not None:
         message = f"these arrays do not line up: axis {axis} is {one} on the left and {two} on the right"
-    elif mine.is_runtime() or theirs.is_runtime():
+    elif size.is_runtime() or principal_size.is_runtime():
         message = f"lengths {one} and {two} are not known to be equal"
     elif axis == 0:
         message = f"these arrays do not line up: leading axes {one} and {two} may differ"
@@ -95,13 +95,13 @@ def _obligation(
         message = f"these arrays do not line up: axes {axis} ({one} and {two}) may differ"
     labels = tuple(Label(b.span_of(x), show_type(x.type)) for x in (first, second))
     notes, fixes = hints(b, args[principal], frames[principal], args[i], frames[i], span)
-    meant = tuple([fix for x in (first, second) if (fix := _one_character(b, x)) is not None])
-    meant = meant or _rows_compared(b, first, second, span)
-    return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E101, span, message, labels, notes, fixes, meant)
+    mistake_fixes = tuple([fix for x in (first, second) if (fix := _one_character(b, x)) is not None])
+    mistake_fixes = mistake_fixes or _rows_compared(b, first, second, span)
+    return Obligation(SizeFact(Relation.EQUAL, one, two), Code.E101, span, message, labels, notes, fixes, mistake_fixes)
 
 
 def _one_character(b: FrameContext, x: Operand) -> Fix | None:
-    """The fix of `" "`, a vector of one character, as the scalar `' '`."""
+    """The fix that writes `" "`, a vector of one character, as the scalar `' '`."""
     at = b.span_of(x)
     text = b.text(at)
     if x.type.shape != (ONE,) or len(text) != 3 or text[0] != '"' or text[-1] != '"' or text[1] == "'":
@@ -113,7 +113,7 @@ _MATCHES: Final = {"=": "≡", "≠": "≢"}
 
 
 def _rows_compared(b: FrameContext, left: Operand, right: Operand, span: Span) -> tuple[Fix, ...]:
-    """The fix of `pay = "CASH"` for a table of text: each row compared with the text, filled with blanks to a row's width."""
+    """The fix of `pay = "CASH"` for a table of text: compare each row with the text, padded to the width of a row."""
     table, word = (left, right) if left.type.rank == 2 else (right, left)
     at, width = b.span_of(word), str(table.type.shape[-1])
     written, length = b.text(at), word.type.shape[0].constant if word.type.rank == 1 else None
@@ -179,7 +179,7 @@ def _is_adjacent(b: FrameContext, x: Operand, span: Span) -> bool:
 
 
 def _short_text(b: FrameContext, x: Operand, *, left: bool = False) -> str:
-    """A value for a message: its text in the program if that is short, else its name, else empty."""
+    """The text of a value for a message: the program's, if that is short, else its name, else empty."""
     text = b.text(b.span_of(x))
     if text.isidentifier() or text in ("⍺", "⍵"):
         return text

@@ -93,12 +93,12 @@ class DirectiveReader(Generic[Phase]):
         return DirectiveError(message)
 
     def directive(self, words: Directive) -> ResolvedDirective[Phase]:
-        words_apart = _split_at_commas(words.words, self.phase_names)
+        separate_words = _split_at_commas(words.words, self.phase_names)
         span = words.span
-        if isinstance(words_apart[-1], DirectiveGroup):
-            return self._group(words, words_apart)
-        texts = [word for word in words_apart if isinstance(word, DirectiveWord)]
-        if len(texts) < len(words_apart):
+        if isinstance(separate_words[-1], DirectiveGroup):
+            return self._group(words, separate_words)
+        texts = [word for word in separate_words if isinstance(word, DirectiveWord)]
+        if len(texts) < len(separate_words):
             raise self.error(span, "a group `{ … }` comes last, after a device: `gpu { a ⋄ b }`")
         first, rest = texts[0], texts[1:]
         for position, word in enumerate(texts):

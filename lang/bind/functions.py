@@ -142,7 +142,7 @@ def _guard(context: BindContext, tokens: Tokens, colons: list[int]) -> tuple[exp
     return expressions.Guard(span, expression_of(condition), expression_of(value)), max(condition.depth, value.depth)
 
 
-_INSTEAD = {
+_REPLACEMENTS = {
     "If": "a guard in a dfn, `{condition : value ⋄ other}`", "For": "an operator such as `¨`, `⍤`, `/` or `⍣`",
     "While": "`f⍣(n ⋄ p)`, which stops after n steps at most", "Repeat": "`f⍣(n ⋄ p)`, which stops after n steps at most",
     "Select": "guards in a dfn, `{a : x ⋄ b : y ⋄ z}`", "Return": "a guard in a dfn, `{condition : value ⋄ other}`",
@@ -154,7 +154,7 @@ def control_structure_error(context: BindContext, tokens: Tokens) -> BindError:
     colon = tokens[0]
     if len(tokens) > 1 and tokens[1].kind is TokenKind.NAME and tokens[1].start == colon.end:
         word = tokens[1]
-        instead = next((use for start, use in _INSTEAD.items() if word.text.lower().endswith(start.lower())), None)
-        message = f"there is no `:{word.text}`" + (f"; use {instead}" if instead else "")
+        replacement_text = next((use for start, use in _REPLACEMENTS.items() if word.text.lower().endswith(start.lower())), None)
+        message = f"there is no `:{word.text}`" + (f"; use {replacement_text}" if replacement_text else "")
         return context.error(Code.E017, message, context.span(colon.start, word.end))
     return context.error(Code.E017, "this `:` has no condition on its left", context.span_of(colon))

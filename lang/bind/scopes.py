@@ -539,10 +539,10 @@ def _lex_error(context: BindContext, text: str, start: int) -> BindError:
         reason = UNSUPPORTED_CHARACTERS[character]
         message = reason if reason.startswith(f"`{character}`") else f"`{character}` is not in the language: {reason}"
         return context.error(code, message, span)
-    intended = LOOKALIKES.get(character, "")
-    if intended:
-        return context.error(Code.E006, f"`{character}` is not a character of the language; did you mean `{intended}`?", span,
-                             fixes=replacement(f"write `{intended}`", span, intended))  # fmt: skip
+    lookalike = LOOKALIKES.get(character, "")
+    if lookalike:
+        return context.error(Code.E006, f"`{character}` is not a character of the language; did you mean `{lookalike}`?", span,
+                             fixes=replacement(f"write `{lookalike}`", span, lookalike))  # fmt: skip
     shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}" if character else "the end of the text"
     return context.error(Code.E006, f"{shown} is not a character of the language", span)
 

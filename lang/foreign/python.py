@@ -57,7 +57,7 @@ _ITEM: Final = re.compile(r"[^\W\d]\w*|¯?[\d.]+(?: ¯?[\d.]+)*|\([^()]*\)|'[^']
 
 _COUNT: Final = RhoSpelling("", "0 i ≥0", "", "a negative bound counts from the end there")
 _NOT: Final = RhoSpelling("~", "b", "b", "of integers it turns all bits, which `⎕bnot n` does")
-_NOT_SO: Final = RhoSpelling("~", "0 b", "b", "of other numbers it is `0=`, and no array is true or false there")
+_LOGICAL_NOT: Final = RhoSpelling("~", "0 b", "b", "of other numbers it is `0=`, and no array is true or false there")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class ExpressionTranslator:
             case ast.UnaryOp(ast.USub(), value):
                 return self.apply_prefix(MONADIC_FUNCTIONS["negative"], value)
             case ast.UnaryOp(ast.Not() | ast.Invert() as operator, value):
-                return self.apply_prefix(_NOT if isinstance(operator, ast.Invert) else _NOT_SO, value)
+                return self.apply_prefix(_NOT if isinstance(operator, ast.Invert) else _LOGICAL_NOT, value)
             case ast.List(items):
                 return self.list_of(items)
             case ast.Tuple([_, *_] as items):
@@ -347,11 +347,11 @@ class ExpressionTranslator:
             case ast.Slice(None, None, ast.UnaryOp(ast.USub(), ast.Constant(1))):
                 return f"⌽⍳{length}"
             case ast.Slice(first, last, step):
-                pace = "1" if step is None else self.operand(step)
+                step_text = "1" if step is None else self.operand(step)
                 ends = ((first, "0"), (last, length))
                 bounds = [default if end is None else self.axis_index(end, length) for end, default in ends]
                 start, stop = (item if item == length or _ITEM.fullmatch(item) else f"({item})" for item in bounds)
-                return arange(start, stop, self.require_text(None if pace.startswith("¯") else pace))
+                return arange(start, stop, self.require_text(None if step_text.startswith("¯") else step_text))
             case ast.Compare() | ast.BoolOp():
                 return f"⍸{self.translate(index)}"
             case ast.UnaryOp(ast.USub(), ast.Constant() as back):

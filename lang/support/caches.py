@@ -275,18 +275,18 @@ MOST: Final = 50_000
 class GenerationalCache(Generic[_Key, _Value]):
     """A cache of what recent cycles looked up: `get`, `put`, and `end_generation` after each cycle."""
 
-    __slots__ = ("_asked", "_old", "_young")
+    __slots__ = ("_lookups", "_old", "_young")
 
     def __init__(self) -> None:
         self._young: dict[_Key, _Value] = {}
         self._old: dict[_Key, _Value] = {}
-        self._asked = 0
+        self._lookups = 0
 
     def __len__(self) -> int:
         return len(self._young) + len(self._old)
 
     def get(self, key: _Key) -> _Value | None:
-        self._asked += 1
+        self._lookups += 1
         value = self._young.get(key)
         if value is None and self._old:
             value = self._old.pop(key, None)
@@ -300,9 +300,9 @@ class GenerationalCache(Generic[_Key, _Value]):
         self._young[key] = value
 
     def end_generation(self) -> None:
-        if len(self._young) > max(LEAST, 2 * self._asked):
+        if len(self._young) > max(LEAST, 2 * self._lookups):
             self._old, self._young = self._young, {}
-        self._asked = 0
+        self._lookups = 0
 
 
 def cached_by_text(most_characters: int) -> Callable[[Callable[[str], _Value]], Callable[[str], _Value]]:

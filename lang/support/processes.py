@@ -42,7 +42,7 @@ _RETRY_SECONDS: Final = 0.001
 _forking: Final = RLock()
 """Held during a fork, so that two threads fork one after the other."""
 _locks: Final[list[RLock]] = []
-_renewals: Final[list[Callable[[], object]]] = []
+_child_callbacks: Final[list[Callable[[], object]]] = []
 _held_for_fork: Final[list[RLock]] = []
 """The locks that the forking thread has acquired and will release; `_locks` may grow meanwhile."""
 
@@ -54,9 +54,9 @@ def lock() -> RLock:
     return new
 
 
-def in_children(renewal: Callable[[], object]) -> None:
+def in_children(callback: Callable[[], object]) -> None:
     """Register a callback to run in every child forked after this call, while all locks are held and no other thread exists."""
-    _renewals.append(renewal)
+    _child_callbacks.append(callback)
 
 
 def _before_fork() -> None:
@@ -117,8 +117,8 @@ def _after_in_parent() -> None:
 
 def _after_in_child() -> None:
     _imp.release_lock()
-    for renewal in [*_renewals]:
-        renewal()
+    for callback in [*_child_callbacks]:
+        callback()
     _release()
     _forking.release()
 

@@ -160,7 +160,7 @@ class StatementCache:
         is_clean = statement is not None and len(context.diagnostics) == diagnostics_before
         if anchor is not None and statement is not None and is_clean and _is_reusable(statement):
             changes = zip(words, before, _bindings_of(resolution, words), strict=True)
-            after = [(word, now) for word, was, now in changes if now != was]
+            after = [(word, new) for word, old, new in changes if new != old]
             file.cached[raw] = _CachedStatement(statement, anchor, words, before, exported, after, added)
         else:
             file.added += added

@@ -426,8 +426,8 @@ def automaton(pattern: str) -> Automaton:
     if len(positions) > MOST_POSITIONS:
         raise PatternError(f"the pattern has more than {MOST_POSITIONS} characters and classes, counting repetitions", 0)
     asserting = any(instruction.thread is Thread.ASSERT for instruction in instructions)
-    told_apart = [instructions[index].ranges for index in positions] + [_WORD] * asserting
-    cuts = tuple(sorted({0, *(edge for ranges in told_apart for low, high in ranges for edge in (low, high + 1)) } - {_LAST + 1}))
+    distinguished = [instructions[index].ranges for index in positions] + [_WORD] * asserting
+    cuts = tuple(sorted({0, *(edge for pairs in distinguished for low, high in pairs for edge in (low, high + 1))} - {_LAST + 1}))
     kinds = tuple(1 if _in(_WORD, cut) else 2 for cut in cuts) if asserting else (0,) * len(cuts)
     members = tuple((*(_in(instructions[index].ranges, cut) for cut in cuts), False) for index in positions)
     number = {index: position for position, index in enumerate(positions, 1)} | {0: len(positions) + 1}
@@ -457,8 +457,8 @@ def _subsets(
             if end in following:
                 row.append(-1)
                 continue
-            again = {0} if symbol < len(kinds) - 1 else set[int]()  # no match begins at the end
-            state = (frozenset(p for p in following if members[p - 1][symbol]) | again, behind)
+            restart = {0} if symbol < len(kinds) - 1 else set[int]()  # no match begins at the end
+            state = (frozenset(p for p in following if members[p - 1][symbol]) | restart, behind)
             if state not in index:
                 index[state] = len(index)
                 queue.append(state)

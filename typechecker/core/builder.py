@@ -56,21 +56,22 @@ from .operations import (
 
 # ---------------------------------------------------------------------------------------------------- size variables
 #
-# Structurally equal masks, and equal integers, share one run-time size.
+# Structurally equal masks, and equal integers, share one runtime size.
 
 SPECULATIVE_IDS = 1 << 40
-"""The first id of size variables of speculative work, which so does not change the ids of the program's."""
+"""The first id of size variables of speculative work; they are counted apart, so that the program's ids do not depend on such
+work."""
 
 
 @dataclass(slots=True)
 class SizeVariables:
-    """The size variables so far.  `spans` has the span and the reason of each run-time size; ids count up in the order of
+    """The size variables so far.  `spans` has the span and the reason of each runtime size; ids count up in the order of
     creation, separately for speculative work."""
 
     spans: dict[SizeVariable, tuple[Span, str]] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
     next: list[int] = field(default_factory=lambda: [0])
-    _aside: list[int] = field(default_factory=lambda: [SPECULATIVE_IDS])
+    _trial_ids: list[int] = field(default_factory=lambda: [SPECULATIVE_IDS])
     _masks: dict[ValueId, SizeVariable] = field(default_factory=dict)
     _values: dict[ValueId, SizeVariable] = field(default_factory=dict)
     _same: dict[ValueId, ValueId] = field(default_factory=dict)
@@ -78,14 +79,15 @@ class SizeVariables:
     def trial(self, fresh_names: bool) -> SizeVariables:
         """A copy for speculative work; with `fresh_names`, names are chosen as in an empty program."""
         names = {} if fresh_names else dict(self.names)
-        return SizeVariables(self.spans, names, self._aside, self._aside, dict(self._masks), dict(self._values), dict(self._same))
+        masks, values, same = dict(self._masks), dict(self._values), dict(self._same)
+        return SizeVariables(self.spans, names, self._trial_ids, self._trial_ids, masks, values, same)
 
     def scope(self) -> tuple[dict[ValueId, SizeVariable], dict[ValueId, SizeVariable]]:
-        """The shared sizes, to be restored with `leave`: what is known of a size in a loop or an arm holds only there."""
+        """The shared sizes, to be restored with `leave`: facts about a size in a loop or an arm hold only there."""
         return dict(self._masks), dict(self._values)
 
     def leave(self, shared: tuple[dict[ValueId, SizeVariable], dict[ValueId, SizeVariable]]) -> None:
-        """Forget the sizes that were shared since `scope`."""
+        """Restore the shared sizes that `scope` returned."""
         self._masks, self._values = shared
 
     def known_mask(self, mask: ValueId, facts: MaskFacts) -> SizeVariable | None:
@@ -95,7 +97,7 @@ class SizeVariables:
         return known or next((size for other, size in self._masks.items() if facts.is_same(other, value)), None)
 
     def known_integer(self, x: ValueId) -> SizeVariable | None:
-        """The run-time size of an integer value, if it has a variable."""
+        """The runtime size of an integer value, if it has a variable."""
         return self._values.get(self._same.get(x, x))
 
     def create(self, name: str, origin: SizeOrigin, cap: Size | None = None, minimum: int = 0) -> SizeVariable:
@@ -106,7 +108,7 @@ class SizeVariables:
         return size
 
     def at_run_time(self, name: str, cap: Size, span: Span, why: str, least: int, origin: SizeOrigin) -> SizeVariable:
-        """A run-time size from `least` to `cap`; its printed name is made unique."""
+        """A runtime size from `least` to `cap`; its printed name is made unique."""
         count = self.names.get(name, 0)
         while count and f"{name}{count + 1}" in self.names:
             count += 1
@@ -116,14 +118,14 @@ class SizeVariables:
         return size
 
     def share(self, value: ValueId, original: ValueId) -> None:
-        """Let both values, if used as sizes, be one size."""
+        """Make both values, if used as sizes, one size."""
         if value != original:
             self._same[value] = self._same.get(original, original)
 
     def of_mask(
         self, mask: ValueId, cap: Size, span: Span, why: str, facts: MaskFacts, types: Mapping[ValueId, ArrayType]
     ) -> tuple[SizeVariable, tuple[SizeFact, ...]]:  # fmt: skip
-        """The size of a mask's true elements, and facts about the sum with that of the opposite mask."""
+        """The size of a mask's true elements, with facts about the sum of it and the size of the opposite mask."""
         value = self._same.get(mask, mask)
         known = self.known_mask(mask, facts)
         new_facts: tuple[SizeFact, ...] = ()
@@ -140,7 +142,7 @@ class SizeVariables:
         return known, new_facts
 
     def of_integer(self, x: ValueId, cap: Size, span: Span, least: int) -> SizeVariable:
-        """The run-time size of an integer value."""
+        """The runtime size of an integer value."""
         value = self._same.get(x, x)
         known = self._values.get(value)
         if known is None:
@@ -158,8 +160,8 @@ MOST_SIZES = 256  # the longest literal whose items are also sizes
 
 @dataclass(frozen=True, slots=True)
 class DeclaredAdjoint:
-    """An application of `f⍫g`: its arguments and result, the values that its ops define, and g as a function of the cotangent of
-    the result."""
+    """An application of `f⍫g`: its arguments and result, the values that its ops define, and `pull`, which applies g to a
+    cotangent."""
 
     arguments: tuple[ValueId, ...]
     result: ValueId
@@ -180,7 +182,8 @@ class BuilderState(NamedTuple):
 
 
 class _Scope(NamedTuple):
-    """What is restored at the end of a loop with an index or an arm: the shared sizes, the numbers of limits and counts."""
+    """The state that is restored at the end of an indexed loop or an arm: the shared sizes, and how many limits and counts there
+    were."""
 
     shared: tuple[dict[ValueId, SizeVariable], dict[ValueId, SizeVariable]]
     limits: int
@@ -190,8 +193,9 @@ class _Scope(NamedTuple):
 class Builder(Conversions):
     """See the module's docstring.  Callers set `index_origin` to that of the file being elaborated.
 
-    `checkpoints`: gradients of loops keep few states and compute the others again; `strip_mined`: loops that were made so, by
-    their first results, with the length of the strips that they are made into once more; `recomputed`: what they keep."""
+    With `checkpoints`, gradients of loops store few states and recompute the others.  `strip_mined` has the first result of each
+    loop that was made a loop of loops, with the length of the strips that it is split into again; `recomputed` has the trip
+    counts of these loops, for reports."""
 
     def __init__(self, index_origin: int = 0) -> None:
         self.index_origin = index_origin
@@ -214,7 +218,7 @@ class Builder(Conversions):
         self.root: list[Op] = []
         self._blocks: list[tuple[tuple[ValueId, ...], list[Op]]] = [((), self.root)]
         self.next_id = 0
-        self._next_aside = SPECULATIVE_IDS
+        self._next_trial = SPECULATIVE_IDS
         self._limits: list[tuple[IntegerLimits, Arm]] = []
         self._counts: list[Count] = []
         self._scopes: list[_Scope] = []
@@ -230,7 +234,7 @@ class Builder(Conversions):
         return value
 
     def _of_program(self, span: Span) -> Span:
-        """The span of the program's call for one in the library, with what a comment on its line says of a failure."""
+        """The span of the program's call for a span in the library, with the comment on its line as `failure`."""
         call = self.sink.outside(span)
         failure = "" if call is span else self.source_names.comment(span)
         return LibraryCheckSpan(call, failure) if failure else call
@@ -244,7 +248,7 @@ class Builder(Conversions):
         self, make: Callable[[ValueId], Op], type: ArrayType, span: Span, *, static: Size | tuple[Size, ...] | None = None,
         constant: tuple[Payload, ...] | None = None,
     ) -> Operand:  # fmt: skip
-        """Append the op that `make` gives for a new value id of this type.  `static` and `constant`: see `Operand`."""
+        """Append the op that `make` returns for a new value id of this type.  `static` and `constant`: see `Operand`."""
         if type.rank > MOST_AXES:
             return self.error(Code.E620, f"this array would have {type.rank} axes; at most {MOST_AXES} are supported", span)
         if self._intricate((type,), span):
@@ -256,7 +260,7 @@ class Builder(Conversions):
         return Operand(value, type, static, constant)
 
     def note_exact(self, value: ValueId, static: Size | tuple[Size, ...] | None) -> None:
-        """Record that a value is its size, or sizes, also in i64: so are its operands, and none of them wraps."""
+        """Record `static` as the exact value, if the operands are exact too and every size fits i64, so that nothing wraps."""
         sizes = () if static is None else (static,) if isinstance(static, Size) else static
         if static is not None and all(map(surely_fits_i64, sizes)):
             known = all(arg in self.exact for arg in operands_of(self.definitions[value]))
@@ -273,7 +277,8 @@ class Builder(Conversions):
         return tuple(Operand(v, t) for v, t in zip(values, types, strict=True))
 
     def _intricate(self, types: Sequence[ArrayType], span: Span) -> bool:
-        """E610 for a size formula beyond the limits; each rule adds little, so a check here bounds all formulas."""
+        """E610 for a size formula beyond the limits; each rule adds little, so that a check of emitted types bounds all
+        formulas."""
         if all(size.is_simple() for type in types for size in type.shape):
             return False
         self.error(Code.E610, "the formula for the length of an axis is too long here", span,
@@ -294,14 +299,14 @@ class Builder(Conversions):
         return self._blocks[-1][1][position:]
 
     def take(self, position: int) -> list[Op]:
-        """Remove the ops of the innermost block from a position on, and give them."""
+        """Remove the ops of the innermost block from a position on; returns them."""
         block = self._blocks[-1][1]
         ops = block[position:]
         del block[position:]
         return ops
 
     def replace(self, op: Op, ops: Sequence[Op]) -> None:
-        """Put ops, which define the same results, in the place of one of the innermost block."""
+        """Replace an op of the innermost block by ops that define the same results."""
         block = self._blocks[-1][1]
         at = next(number for number, other in enumerate(block) if other is op)
         block[at : at + 1] = ops
@@ -312,7 +317,7 @@ class Builder(Conversions):
         return ops[-1] if ops else None
 
     def literal(self, data: Sequence[Payload], type: ArrayType, span: Span) -> Operand:
-        """A constant; a scalar or short vector of integers also gets its static sizes."""
+        """A constant; a scalar or short vector of integers also gets its static value."""
         payload = tuple(data)
         static: Size | tuple[Size, ...] | None = None
         element = type.element
@@ -351,7 +356,7 @@ class Builder(Conversions):
         return Operand(self.fresh(type, span), type, poisoned=True)
 
     def name(self, x: Operand, name: str) -> None:
-        """Record the program's name of a value; the first one counts."""
+        """Record the program's name of a value, unless it has one."""
         self.source_names.add(x.value, name)
 
     def scalar(self, function: str, args: Sequence[Operand], element: Element, span: Span, parameter: int = 0) -> Operand:
@@ -383,7 +388,7 @@ class Builder(Conversions):
         return self.emit(lambda r: Scalar(r, function, values, parameter), ArrayType(element, shape), span, constant=constant)
 
     def copy_value(self, x: Operand, span: Span) -> Operand:
-        """A new value with the content of `x` and all that is known of it."""
+        """A new value with the content of `x` and all facts about it."""
         copy = self.emit(lambda r: Reshape(r, x.value), x.type, span, static=x.static, constant=x.constant)
         self.sizes.share(copy.value, x.value)
         if x.value in self.facts:
@@ -414,7 +419,7 @@ class Builder(Conversions):
         return size
 
     def integer_size(self, x: ValueId, cap: Size, span: Span, least: int) -> SizeVariable:
-        """The size variable for an integer; the sum of a mask is the number of its true elements."""
+        """The size variable for an integer; the sum of a mask gets the size of the mask."""
         mask = counted_mask(self, x)
         if mask is not None:
             return self.mask_size(Operand(mask, self.types[mask]), self.types[mask].shape[0], span, _OF_INTEGER)
@@ -486,19 +491,19 @@ class Builder(Conversions):
         return arm
 
     def size_facts(self, alternatives: Sequence[Sequence[Statement]]) -> Alternatives:
-        """What each alternative says about sizes; nothing if one says nothing about them."""
+        """The facts about sizes of each alternative; empty if some alternative states none."""
         facts: list[tuple[SizeFact, ...]] = []
         for statements in alternatives:
-            stated: list[SizeFact] = []
+            size_facts: list[SizeFact] = []
             for statement in statements:
                 if isinstance(statement, SizeFact):
-                    stated.append(statement)
+                    size_facts.append(statement)
                 elif isinstance(statement, Count):
-                    stated += [*statement.facts(self._known_mask), *statement.facts_of_lengths(self.types)]
+                    size_facts += [*statement.facts(self._known_mask), *statement.facts_of_lengths(self.types)]
                 elif not self.types[statement.value].shape:
                     size = self.sizes.known_integer(statement.value)
-                    stated += [] if size is None else statement.facts(variable(size))
-            facts.append(tuple(stated))
+                    size_facts += [] if size is None else statement.facts(variable(size))
+            facts.append(tuple(size_facts))
         return tuple(facts) if all(facts) else ((),)
 
     def _open_scope(self) -> None:
@@ -554,7 +559,7 @@ class Builder(Conversions):
     # -- speculation
 
     def mark(self) -> tuple[int, ...]:
-        """The lengths of all lists, for `rollback`."""
+        """The lengths of all lists that only grow, for `rollback`."""
         return (len(self.sink.diagnostics), *self.constraints.mark(), *[len(ops) for _, ops in self._blocks])
 
     def rollback(self, mark: tuple[int, ...]) -> None:
@@ -571,12 +576,12 @@ class Builder(Conversions):
         before = BuilderState(self.next_id, self.mark(), self.sink, self.source_names, self.sizes, self.constraints.clause_site,
                               len(self._scopes))  # fmt: skip
         self.sink, self.source_names, self.sizes = self.sink.trial(), self.source_names.trial(), self.sizes.trial(fresh_names)
-        self.next_id = max(self.next_id, self._next_aside)
+        self.next_id = max(self.next_id, self._next_trial)
         return before
 
     def restore(self, before: BuilderState) -> None:
         """Undo everything since `snapshot`, except that ids of speculative values are not reused."""
-        self._next_aside = self.next_id
+        self._next_trial = self.next_id
         self.next_id = before.next if before.next < SPECULATIVE_IDS else self.next_id
         self.sink, self.source_names = before.sink, before.source_names
         self.constraints.clause_site = before.clause_site
@@ -592,14 +597,15 @@ class Builder(Conversions):
         self.sink.add(diagnostic)
 
     def warned(self, index: Operand, message: str, span: Span) -> bool:
-        """Was the same warning given about this index elsewhere?  If several checks would fail, a run meets the first."""
+        """Was the same warning about this index given for another span?  If several checks of one index fail, a run reports the
+        first."""
         return self.sink.warned(index.value, message, span)
 
     def error(
         self, code: Code, message: str, span: Span, *, label: str = "", labels: Sequence[Label] = (), notes: Sequence[str] = (),
         fixes: Sequence[Fix] = (),
     ) -> Operand:  # fmt: skip
-        """Report an error and give a poisoned value."""
+        """Report an error; returns a poisoned value."""
         self.report(Diagnostic(code, message, span, label=label, labels=tuple(labels), notes=tuple(notes), fixes=tuple(fixes)))
         return self.poison(span)
 
@@ -618,12 +624,12 @@ class Builder(Conversions):
 
 # ---------------------------------------------------------------------------------------------------- conditions
 #
-# What a condition says, read off the ops that computed it: comparisons of sizes are facts about sizes, comparisons of an integer
-# are limits of it, `∨/m` and comparisons of `+/m` are facts about how many elements of a mask hold.  The result is a disjunction
-# of conjunctions; `((),)` says nothing, `()` cannot be.  Only integers are compared: of floats nothing is concluded.
+# The statements that a condition makes, derived from the ops that computed it: comparisons of sizes are facts about sizes,
+# comparisons of an integer are limits of it, `∨/m` and comparisons of `+/m` are facts about the number of true elements of a
+# mask. They are a disjunction of conjunctions: `((),)` states nothing, `()` is impossible.  Comparisons of floats state nothing.
 #
-# Of an array of truths (under `∧/`, or under `∨/` that does not hold) all elements are true, or all are false.  An array without
-# elements says nothing, so that only arrays of its shape get limits then, which is true of their elements as there are none.
+# A condition of an array (under `∧/`, or under an `∨/` that is false) holds for all of its elements, vacuously if there are none.
+# So only arrays of the condition's shape get limits from it.
 
 _CONDITION_DEPTH = 24
 _MOST_ALTERNATIVES = 8
@@ -634,10 +640,10 @@ _NEGATED = {"nand": "and", "nor": "or"}
 _Side = TypeVar("_Side", Size, "Size | ValueId")
 
 
-def stated(
+def statements_if(
     b: Builder, value: ValueId, holds: bool, depth: int = _CONDITION_DEPTH, every: bool = False
 ) -> tuple[tuple[Statement, ...], ...]:  # fmt: skip
-    """What is so where a bool (with `every`: each of several) holds, or where it does not."""
+    """The statements that hold where a bool is `holds`; with `every`, where all elements of an array of bools are."""
     op = b.definitions.get(value)
     if not depth:
         return _NOTHING
@@ -645,14 +651,16 @@ def stated(
         case Literal(data=(known,)) if not every and not b.types[value].shape:
             return _NOTHING if bool(known) is holds else ()
         case Scalar(function="not", args=(arg,)):
-            return stated(b, arg, not holds, depth - 1, every)
+            return statements_if(b, arg, not holds, depth - 1, every)
         case Scalar(function="convert" | "convert_checked", args=(arg,)) if b.types[arg].element.kind is Kind.BOOL:
-            return stated(b, arg, holds, depth - 1, every)
+            return statements_if(b, arg, holds, depth - 1, every)
         case Scalar(function="and" | "or" | "nand" | "nor" as function, args=args):
             holds = holds is not (function in _NEGATED)
             joined = (_NEGATED.get(function, function) == "and") is holds
             rank = len(b.types[value].shape)
-            sides = [stated(b, arg, holds, depth - 1, every) if len(b.types[arg].shape) == rank else _NOTHING for arg in args]
+            sides = [
+                statements_if(b, arg, holds, depth - 1, every) if len(b.types[arg].shape) == rank else _NOTHING for arg in args
+            ]
             if joined:
                 return _both(*sides)
             return _NOTHING if every else _either(*sides)
@@ -662,7 +670,7 @@ def stated(
             total = b.types[arg].shape[0]
             if (function == "and") is holds:
                 counted = Count(Relation.EQUAL, arg, total if holds else ZERO)
-                return _both(((counted,),), stated(b, arg, holds, depth - 1, every=True))
+                return _both(((counted,),), statements_if(b, arg, holds, depth - 1, every=True))
             some = Count(Relation.AT_MOST, ONE, arg) if holds else Count(Relation.LESS, arg, total)
             return _both(((some,),), _some_item(b, arg, holds))
         case Library(name="match", args=(x, y)) if not every:
@@ -684,7 +692,7 @@ def _either(*sides: tuple[tuple[Statement, ...], ...]) -> tuple[tuple[Statement,
 
 
 def _compared(b: Builder, function: str, x: ValueId, y: ValueId, depth: int, every: bool) -> tuple[tuple[Statement, ...], ...]:
-    """What a comparison that holds says."""
+    """The statements that a comparison makes where it is true."""
     kinds = [b.types[value].element.kind for value in (x, y)]
     if not all(kind.is_integer or kind is Kind.BOOL for kind in kinds):
         return _NOTHING
@@ -705,11 +713,11 @@ def _compared(b: Builder, function: str, x: ValueId, y: ValueId, depth: int, eve
 
 
 def _truth(b: Builder, function: str, x: ValueId, y: ValueId, depth: int, every: bool) -> tuple[tuple[Statement, ...], ...]:
-    """What the comparison of a truth with 0 or 1 says, as in `1=n>3`."""
+    """The statements that the comparison of a bool with 0 or 1 makes, as in `1=n>3`."""
     for value, other in ((x, y), (y, x)):
         op = b.definitions.get(other)
         if isinstance(op, Literal) and not b.types[other].shape and function in ("eq", "ne"):
-            return stated(b, value, bool(op.data[0]) is (function == "eq"), depth - 1, every)
+            return statements_if(b, value, bool(op.data[0]) is (function == "eq"), depth - 1, every)
     if every and function in ("eq", "le", "ge") and len(b.types[x].shape) == len(b.types[y].shape) == 1:
         return ((Count(*_related(function, x, y)),),)
     return _NOTHING
@@ -728,7 +736,7 @@ def _related(function: str, a: _Side, c: _Side) -> tuple[Relation, _Side, _Side]
 
 
 def _divides(zero: Size, size: Size) -> SizeFact | None:
-    """The fact that `0=d|n` is; None for another equality."""
+    """The fact `d∣n` for `0 = d|n`; None for another equality."""
     lone = size.terms[0][0][0][0] if len(size.terms) == 1 and size.terms[0][0] else None
     if zero != ZERO or not isinstance(lone, NonlinearAtom) or lone.kind is not AtomKind.REMAINDER:
         return None
@@ -755,7 +763,8 @@ def _unconverted(b: Builder, value: ValueId) -> Op | None:
 
 
 def _matched(b: Builder, x: ValueId, y: ValueId, holds: bool, depth: int) -> tuple[tuple[Statement, ...], ...]:
-    """What `x≡y` says of two arrays of one rank: all lengths and items are equal, or a scalar or a known item is not."""
+    """The statements of `x≡y` for two arrays of one rank: where it holds, all lengths and items are equal; else some known item
+    differs."""
     if not b.types[x].shape:
         return _compared(b, "eq" if holds else "ne", x, y, depth, every=False)
     shapes = zip(b.types[x].shape, b.types[y].shape, strict=True)
@@ -768,7 +777,7 @@ def _matched(b: Builder, x: ValueId, y: ValueId, holds: bool, depth: int) -> tup
 
 
 def _some_item(b: Builder, value: ValueId, holds: bool) -> tuple[tuple[Statement, ...], ...]:
-    """What is so where one of the truths of a comparison of known items holds, or does not."""
+    """The statements where at least one element of a comparison of known items is `holds`."""
     match b.definitions.get(value):
         case Scalar(function=function, args=(x, y)) if function in _OPPOSITE and (pairs := _item_pairs(b, x, y)):
             return _either(*[((_fact(function if holds else _OPPOSITE[function], *pair),),) for pair in pairs])
@@ -777,7 +786,7 @@ def _some_item(b: Builder, value: ValueId, holds: bool) -> tuple[tuple[Statement
 
 
 def _item_pairs(b: Builder, x: ValueId, y: ValueId) -> list[tuple[Size, Size]]:
-    """The sizes that items of two vectors, or of a vector and a scalar, are at each position; none if one is unknown."""
+    """The pairs of sizes that a comparison of two vectors, or of a vector and a scalar, meets; empty if an item is unknown."""
     first, second = b.sequences.items(x), b.sequences.items(y)
     of_x, of_y = b.sequences.size(x), b.sequences.size(y)
     if first is None and second is not None and of_x is not None:
@@ -788,7 +797,7 @@ def _item_pairs(b: Builder, x: ValueId, y: ValueId) -> list[tuple[Size, Size]]:
 
 
 def _limits(b: Builder, value: ValueId, function: str, other: ValueId) -> list[Statement]:
-    """The limits of an integer that a comparison with another one gives, and of the items of which it is the extreme."""
+    """The limits that a comparison with `other` gives an integer and, if it is the maximum or minimum of items, those items."""
     element = b.limited_type(other).element
     size = b.sequences.size(other)
     low, high = (size, size) if size is not None else _range(element)
@@ -823,7 +832,7 @@ def _range(element: Element) -> tuple[Size | None, Size | None]:
 def condition_decided(
     b: Builder, alternatives: Sequence[Sequence[Statement]], opposite: Sequence[Sequence[Statement]]
 ) -> bool | None:  # fmt: skip
-    """Does a condition hold whatever the data are, or never?"""
+    """True if a condition holds for all data, False if it holds for none, else None."""
     if _impossible(b, opposite):
         return True
     return False if _impossible(b, alternatives) else None

@@ -1,4 +1,4 @@
-"""Emits the ops of a block once more, with fresh values and run-time sizes."""
+"""Emits the ops of a block once more, with fresh values and runtime sizes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _SIZES = frozenset({"sizes", "starts", "trip", "frame"})
 
 
 class Cloner:
-    """`values` and `sizes` say what stands for the originals; what they lack stays as it is."""
+    """Emits copies of ops.  `values` and `sizes` map originals to their replacements; a value or size without one stays as it
+    is."""
 
     def __init__(
         self, builder: Builder, span: Span, values: Mapping[ValueId, ValueId], sizes: Mapping[SizeVariable, Size] | None = None
@@ -72,7 +73,7 @@ class Cloner:
         return copy
 
     def runtime_size(self, op: Op, size: SizeVariable) -> SizeVariable:
-        """The variable for a run-time size that an op defines."""
+        """The variable for a runtime size that an op defines."""
         span, why = self.builder.sizes.spans[size]
         return self.builder.sizes.at_run_time(size.name, self.cap(size), span, why, size.minimum, size.origin)
 
@@ -81,7 +82,7 @@ class Cloner:
         return self.size(size.cap)
 
     def _rewritten(self, op: Op) -> Op:
-        """The op on the new operands; its results get their values after those of its blocks, as in the original."""
+        """The op on the new operands; its results are numbered after the values of its blocks, as in the original."""
         if isinstance(op, CoreLoop) and op.index is not None:
             fresh = self.builder.sizes.create(op.index.name, op.index.origin, self.cap(op.index))
             self.sizes[op.index] = variable(fresh)

@@ -6,7 +6,7 @@ over value ids, so a nested block refers to an outer value by its id.
 
 Conventions of every op:
   * Operands have the kind that the op computes in (the elaborator inserts `convert`).
-  * Shapes are in `Core.types`; sizes are polynomials over size variables, which loading binds.  A run-time size variable is
+  * Shapes are in `Core.types`; sizes are polynomials over size variables, which loading binds.  A runtime size variable is
     *defined* by exactly one op (`Compress.size`, …) and is at most its cap.
   * Axes are 0-based ints.  A fill is the prototype of the kind: 0, False, blank.
 """
@@ -158,8 +158,8 @@ class SlidingWindows:
 
 @dataclass(frozen=True, slots=True)
 class Indexing:
-    """How the program writes an index, for the message of a failed check: on `axis` of `rank`, counted from `origin`, with the
-    spans of the indices by axis."""
+    """The text of an index, for the message of a failed check: it is on `axis` of `rank` axes and counted from `origin`; `spans`
+    are those of the indices by axis."""
 
     axis: int
     rank: int
@@ -179,10 +179,10 @@ class Indexing:
 class Gather:
     """result[a… i… b…] = arg[a… indices[i…] b…]: select along `axis`.
 
-    `checked`: indices are not proved in range, so a run checks each of them (E310).  `fills`: index -1 gives a fill.
-    `shift`: the indices are counts of bits, checked for a shift of this kind.  `indexing`: how the program writes the index.
-    `other_indices` are the scalar indices of the other axes `axes`, for the message of a failure; axes of arg before `axis` are
-    checked first.
+    `checked`: indices are not proved in range, so a run checks each of them (E310).  `fills`: index -1 gives a fill. `shift`: the
+    indices are counts of bits, checked for a shift of this kind.  `indexing` describes the index in the program, `other_indices`
+    are the scalar indices of the other axes `axes`; both are for the message of a failure.  Axes of arg before `axis` are checked
+    first.
     """
 
     result: ValueId
@@ -419,7 +419,7 @@ class CoreLoop:
 @dataclass(frozen=True, slots=True)
 class CoreBranch:
     """The scalar bool `condition` selects one of two blocks without parameters.  A size that differs between the arms is defined
-    here: `sizes` has each such run-time variable with its sizes (then, otherwise).  `needs_condition`: facts about an arm were
+    here: `sizes` has each such runtime variable with its sizes (then, otherwise).  `needs_condition`: facts about an arm were
     proved from the condition, so no arm may be computed before it is known."""
 
     results: tuple[ValueId, ...]
@@ -523,7 +523,7 @@ class CoreCall:
 
 
 class Recomputed(NamedTuple):
-    """A loop of `trip` iterations whose gradient keeps few states and computes the others again."""
+    """A loop of `trip` iterations whose gradient stores few states and recomputes the others."""
 
     span: Span
     trip: Size
@@ -632,7 +632,7 @@ def all_ops(ops: Sequence[Op]) -> Iterator[Op]:
 
 
 def defined_sizes(op: Op) -> tuple[SizeVariable, ...]:
-    """The run-time sizes an op itself defines, without those of its blocks."""
+    """The runtime sizes an op itself defines, without those of its blocks."""
     match op:
         case Compress() | Where() | BindSize() | Format():
             return (op.size,)

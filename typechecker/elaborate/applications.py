@@ -128,7 +128,7 @@ def primitive(ctx: Context, function: PrimitiveFunction, left: Value | None, rig
 
 
 def _cells(ctx: Context, left: EnclosedOperand) -> Value:
-    """The array in `(⊂I)⌷`, which states that cells are selected, so there is no W320."""
+    """The cells for the left argument of `(⊂I)⌷`, which states that cells are selected, so that W320 is not given."""
     (x,) = left.items
     return ctx.builder.with_type(x, replace(x.type, element=strong(x.type.element))) if isinstance(x, Operand) else x
 
@@ -184,11 +184,12 @@ _FAILS = {Relation.AT_MOST: ">", Relation.LESS: "≥", Relation.EQUAL: "≠", Re
 
 
 def offer_guard(
-    ctx: Context, again: Callable[[], Value], left: Value | None, right: Value, span: Span, function: Span
+    ctx: Context, reapply: Callable[[], Value], left: Value | None, right: Value, span: Span, function: Span
 ) -> None:
-    """Add the guard to the error that was just reported at `span`, if sizes of the arguments are its cause.
+    """Add a fix with a guard to the error just reported at `span`, if it was caused by sizes of the arguments.
 
-    `again` is the application that failed, `function` the text before its right argument, or between the two."""
+    `reapply` repeats the application that failed; `function` is the text before its right argument, or between the two.
+    """
     sink, constraints = ctx.builder.sink, ctx.builder.constraints
     last, fact, text = sink.diagnostics[-1], constraints.refused, ctx.builder.text(function).rstrip()
     constraints.refused = None
@@ -198,7 +199,7 @@ def offer_guard(
         return
     ctx.suggesting = True
     try:
-        facts, value = _sufficient(ctx, again, fact)
+        facts, value = _sufficient(ctx, reapply, fact)
     finally:
         ctx.suggesting = False
     failures = [_failure(each, left, right) for each in facts]
@@ -213,13 +214,14 @@ def offer_guard(
     sink.diagnostics[-1] = replace(last, fixes=(fix,))
 
 
-def _sufficient(ctx: Context, again: Callable[[], Value], fact: SizeFact) -> tuple[list[SizeFact], Value | None]:
-    """The facts under which an application is accepted, and its value under them; no value if more than a few do not suffice."""
+def _sufficient(ctx: Context, reapply: Callable[[], Value], fact: SizeFact) -> tuple[list[SizeFact], Value | None]:
+    """The facts under which an application is accepted, and its value under them; no value if that takes more than a few
+    facts."""
     facts = [fact]
     while len(facts) <= _MOST_FACTS:
         with ctx.speculate(NamingMode.CONTINUE):
             ctx.builder.open_arm([facts])
-            value = again()
+            value = reapply()
             ctx.builder.close_scope()
         if not is_poisoned(value):
             return facts, value
@@ -231,7 +233,7 @@ def _sufficient(ctx: Context, again: Callable[[], Value], fact: SizeFact) -> tup
 
 
 def _failure(fact: SizeFact, left: Value | None, right: Value) -> str | None:
-    """The text of the opposite of a fact in terms of `⍵` and `⍺`; None if it has other sizes than numbers and theirs."""
+    """The negation of a fact in terms of `⍵` and `⍺`; None if sizes other than numbers and those of the arguments occur in it."""
     names: dict[SizeVariable, Size] = {}
     names_of_arguments: set[Size] = set()
     for argument, x in (("⍵", right), ("⍺", left)):
@@ -243,9 +245,9 @@ def _failure(fact: SizeFact, left: Value | None, right: Value) -> str | None:
                     length = variable(SizeVariable(text, -2 - len(names), SizeOrigin.RIGID))
                     names_of_arguments.add(length)
                     names[known] = length - rest
-    stated = positive(fact)
-    sides = [side.substitute(names) for side in (stated.left, stated.right)]
-    if fact.relation is Relation.POWER or not (stated.left.variables() | stated.right.variables()) <= names.keys():
+    normalised = positive(fact)
+    sides = [side.substitute(names) for side in (normalised.left, normalised.right)]
+    if fact.relation is Relation.POWER or not (normalised.left.variables() | normalised.right.variables()) <= names.keys():
         return None
     if any(isinstance(atom, NonlinearAtom) for side in sides for monomial, _ in side.terms for atom, _ in monomial):
         return None
@@ -260,7 +262,7 @@ def _failure(fact: SizeFact, left: Value | None, right: Value) -> str | None:
 
 
 def _uses_arguments(text: str) -> bool:
-    """Do `⍵` or `⍺` of the function around occur in a text, outside the braces of a function in it?"""
+    """Do the arguments `⍵` or `⍺` of the enclosing function occur in a text, outside nested braces?"""
     depth = 0
     for character in text:
         depth += (character == "{") - (character == "}")
@@ -292,11 +294,11 @@ def bind_array(
     target = statement.target
     where: tuple[tree.Fact, ...] = ()
     if isinstance(target, tree.NameTarget) and target.name in declared:
-        stated = declared.pop(target.name)
-        if isinstance(stated, program.Signature):
-            ctx.error(Code.E011, f"`{target.name}` has a signature, but is bound to an array", stated.span)
+        declaration = declared.pop(target.name)
+        if isinstance(declaration, program.Signature):
+            ctx.error(Code.E011, f"`{target.name}` has a signature, but is bound to an array", declaration.span)
         else:
-            annotation, where = stated.type, stated.where
+            annotation, where = declaration.type, declaration.where
     sizes = partial(declarations.size_name, ctx, frame)
     expected = None if annotation is None else type_expressions.declared_type(ctx, annotation, sizes)
     if annotation is not None and expected is None:

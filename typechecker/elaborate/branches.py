@@ -1,7 +1,7 @@
-"""Branches: two arms elaborated in blocks and brought to one type, each under what the condition says where it is reached.
+"""Branches: both arms are elaborated in blocks, each with the condition or its negation as a premise, and converted to one type.
 
-The arms have equal ranks; their element types promote.  A size of one arm that its condition makes equal to that of the other is
-that of the other; sizes that differ, or are not proved equal, become a run-time size bounded by the larger one.
+The arms have equal ranks; their element types promote.  If the condition of one arm makes its size equal to that of the other,
+the branch has the size of the other; sizes that differ, or are not proved equal, become a runtime size bounded by the larger one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ...lang.diagnostics.model import Code, Label
 from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions
-from ..core.builder import stated
+from ..core.builder import statements_if
 from ..core.operations import Block, CoreBranch, defined_sizes
 from ..diagnostics import show_type
 from ..elements import ArrayType, Element, outside, promote
@@ -36,8 +36,8 @@ def branch(
     rest: Label,
 ) -> Value:
     """The value of `then` where the scalar bool holds, else of `otherwise`."""
-    first_arm = _arm(ctx, then, stated(ctx.builder, condition.value, holds=True), span)
-    second_arm = _arm(ctx, otherwise, stated(ctx.builder, condition.value, holds=False), span)
+    first_arm = _arm(ctx, then, statements_if(ctx.builder, condition.value, holds=True), span)
+    second_arm = _arm(ctx, otherwise, statements_if(ctx.builder, condition.value, holds=False), span)
     first, second = first_arm.value, second_arm.value
     if is_poisoned(first) or is_poisoned(second):
         return ctx.builder.poison(span)
@@ -129,7 +129,7 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
 def _same_size(
     ctx: Context, arms: tuple[_ElaboratedArm, _ElaboratedArm], a: Size, b: Size, local: frozenset[SizeVariable]
 ) -> Size | None:
-    """The size of both arms that is visible outside the branch, if what one of them knows makes theirs equal."""
+    """The size that is visible outside the branch, if the facts of one arm make both sizes equal; else None."""
     outer = [size for size in (a, b) if not local & size.variables()]
     if not outer or a == b or (len(outer) == 2 and ctx.builder.equal(a, b)):
         return None
@@ -146,7 +146,7 @@ def _joint_size(
     ctx: Context, a: Size, b: Size, local: frozenset[SizeVariable], sizes: list[tuple[SizeVariable, Size, Size]], span: Span,
     least: int,
 ) -> Size:  # fmt: skip
-    """One size for both arms: theirs, if equal and visible outside the branch, else a run-time size."""
+    """One size for both arms: theirs, if equal and visible outside the branch, else a runtime size."""
     if not (local & (a.variables() | b.variables())) and ctx.builder.equal(a, b):
         return a
     for known, x, y in sizes:

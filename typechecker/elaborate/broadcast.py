@@ -90,9 +90,9 @@ def ranks_of(function: DerivedFunction) -> tuple[int, int, int] | None:
             return None
 
 
-def cell_rank(asked: int, rank: int) -> int:
-    """The cell rank of `⍤r` on an argument: r clipped to the argument's rank; a negative r is the rank of the frame."""
-    return min(asked, rank) if asked >= 0 else max(0, rank + asked)
+def cell_rank(rank_operand: int, rank: int) -> int:
+    """The cell rank of `⍤r` on an argument: r, at most the argument's rank; a negative r is the rank of the frame."""
+    return min(rank_operand, rank) if rank_operand >= 0 else max(0, rank + rank_operand)
 
 
 def broadcast_map(function: FunctionValue, left: int, right: int) -> BroadcastMap | None:

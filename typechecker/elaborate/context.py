@@ -39,7 +39,7 @@ from ..values.facts import Operand, TupleOperand, Value, leaves
 # facts that other statements state, so a definition that captures them is always checked.
 
 class DependencyLevel(IntEnum):
-    """What the meaning of a definition depends on besides texts; each level includes those before it."""
+    """The parts of the context that the meaning of a definition depends on besides texts; each level includes those before it."""
 
     NOTHING = 0
     CONSTANTS = 1
@@ -210,8 +210,8 @@ Entry: TypeAlias = "Operand | TupleOperand | FunctionValue | OperatorValue | Mod
 
 @dataclass(slots=True, eq=False)
 class FileContext:
-    """What is constant throughout one file: source, index origin, the size names of inputs and params, the definition keys, the
-    functions of a library module that the program does not reach, and whether statements could not be read."""
+    """The constants of one file: source, index origin, the size names of inputs and params, the definition keys, the library
+    functions that the program does not reach, and whether some statement could not be read."""
 
     source: Source
     index_origin: int
@@ -448,7 +448,7 @@ Exports = dict[str, Mapping[str, NameClass]]
 
 
 class NamingMode(Enum):
-    """How run-time sizes are named in speculative work."""
+    """How runtime sizes are named in speculative work."""
 
     FRESH = "as in an empty program"
     CONTINUE = "unlike those of the program so far"
@@ -682,7 +682,7 @@ def _sizes_of(x: Operand) -> Iterator[Size]:
 def extended_block(
     ctx: Context, block: Block, results: Callable[[], Sequence[Operand]], span: Span
 ) -> tuple[Block, tuple[Operand, ...]]:
-    """The block with the ops that `results` emits added at its end, and those results."""
+    """The block with the ops that `results` emits appended, and with these results."""
     ctx.builder.open_block((), span)
     values = tuple(results())
     tail = ctx.builder.close_block(values)

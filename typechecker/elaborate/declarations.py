@@ -125,7 +125,7 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
 
 
 def check_sizes(run: Elaboration, frame: Frame) -> None:
-    """E122 for a size that bounds the elements of an input and is the length of no axis of one: nothing gives it a value."""
+    """E122 for a size that bounds elements of an input but is no length of one: nothing determines its value."""
     builder = run.ctx.builder
     if any(diagnostic.is_error for diagnostic in builder.sink.diagnostics):
         return
@@ -170,7 +170,7 @@ def _check_column_format(ctx: Context, statement: program.InputDeclaration, type
 
 
 def _missing_that_fits(missing: int | float | str, kind: Kind) -> str:
-    """A note with a `missing` clause that an input of this kind takes."""
+    """The note with a `missing` clause that fits an input of this kind."""
     if kind is Kind.CHAR:
         return 'text takes a text: `missing ""`'
     bounds = limits(kind)
@@ -195,7 +195,7 @@ def _fits_kind(missing: int | float | str, kind: Kind) -> bool:
 
 
 def _assume(ctx: Context, where: tuple[tree.Fact, ...], frame: Frame) -> None:
-    """Make the facts of a `where` guards, which loading checks, and premises from here on."""
+    """Make the facts of a `where` guards, which loading checks, and premises of all later statements."""
     facts, _ = solve_existentials(where, lambda size: _known(size, frame) is not None)
     for fact, span in type_expressions.facts(ctx, facts, partial(size_name, ctx, frame)):
         _guard(ctx, fact, span)
@@ -246,7 +246,7 @@ def param(run: Elaboration, statement: program.Param, frame: Frame) -> None:
 
 
 def _setting(run: Elaboration, statement: program.Param, value: Operand) -> Operand:
-    """A param that is not a size, as an input with a default; the length of a text is not fixed."""
+    """The input for a param that is not a size, with its default; a text may be set to one of another length."""
     builder, span = run.ctx.builder, statement.target.span
     default, type = value.constant, value.type
     if default is None:
@@ -267,7 +267,7 @@ def _setting(run: Elaboration, statement: program.Param, value: Operand) -> Oper
 
 
 def _setting_with_facts(ctx: Context, statement: program.Param, value: Operand) -> Operand:
-    """E403: `where` after a param that is no natural number, which facts could be about."""
+    """E403 for a `where` after a param that is no natural number, since facts are about sizes."""
     name, kind = statement.target.name, value.type.element.kind
     message = f"`where` states facts about sizes, which are natural numbers, and `{name}` is {show_type(value.type)}"
     negative = ", with a negative default" * (value.type.rank == 0 and kind is Kind.I64)

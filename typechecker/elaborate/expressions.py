@@ -109,7 +109,7 @@ def strand(ctx: Context, node: expressions.Strand, frame: Frame) -> Operand:
 
 
 def _texts(items: Sequence[Value]) -> tuple[str, ...]:
-    """The note on how to stack texts of unequal lengths."""
+    """The note that explains how to stack texts of unequal lengths."""
     texts = all(isinstance(x, Operand) and x.type.element.kind is Kind.CHAR for x in items)
     return ("`↑'ab' 'cde'` pads texts to the rows of a matrix",) if texts else ()
 
@@ -131,7 +131,7 @@ def vector_of(ctx: Context, scalars: Sequence[Operand], span: Span) -> Operand:
     return stack(ctx, scalars, span, Code.E111, "a strand needs items of one type, but these mix text and numbers")
 
 
-_APART = ("one array holds one type: keep them apart in a tuple `(a ⋄ b)`, or join text with `⍕` of the numbers",)
+_ONE_TYPE_NOTES = ("one array holds one type: keep them apart in a tuple `(a ⋄ b)`, or join text with `⍕` of the numbers",)
 
 
 def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: Code, mixed: str) -> Operand:
@@ -139,7 +139,7 @@ def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: Code, mixed:
     builder = ctx.builder
     if promote_all([cell.type.element for cell in cells]) is None:
         message = of_mixed(cells, mixed)
-        return ctx.error(code, message, span, notes=_APART if code == Code.E111 and message == mixed else ())
+        return ctx.error(code, message, span, notes=_ONE_TYPE_NOTES if code == Code.E111 and message == mixed else ())
     parts = common(builder, cells, span, mixed)
     if parts is None:
         return builder.poison(span)
@@ -462,7 +462,7 @@ def bind_target(ctx: Context, target: expressions.Target, value: Value, frame: F
 
 def bind(ctx: Context, name: expressions.Name | expressions.NameTarget, value: Value, frame: Frame) -> None:
     frame.bind(name.definition, value)
-    if isinstance(value, Operand) and frame.file.source is ctx.sources[0]:  # a module's names mean nothing to the program
+    if isinstance(value, Operand) and frame.file.source is ctx.sources[0]:  # names in a module mean nothing in the program
         ctx.builder.name(value, name.name)
 
 

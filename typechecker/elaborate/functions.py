@@ -12,7 +12,7 @@ from ...lang.diagnostics.model import Code, Label
 from ...lang.syntax.source import Span
 from ...lang.tree import expressions as tree
 from ...lang.tree.expressions import Argument
-from ..core.builder import Builder, condition_decided, stated
+from ..core.builder import Builder, condition_decided, statements_if
 from ..core.operations import MapCells, defined_sizes
 from ..elements import ArrayType, Element, Kind, outside, strong
 from ..frame_agreement import agree
@@ -54,7 +54,7 @@ def call(ctx: Context, function: DfnFunction, left: Value | None, right: Value, 
 
 @contextmanager
 def naming_call(builder: Builder, span: Span) -> Iterator[None]:
-    """Messages meanwhile name the call at `span`, unless it is the check of a signature itself."""
+    """A block in which messages name the call at `span`, unless a signature is being checked."""
     site = builder.constraints.clause_site
     if site is not None and _within(site.at, span):
         yield
@@ -147,17 +147,17 @@ def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, frame: Frame
 
 
 def _known(ctx: Context, condition: Operand) -> bool | None:
-    """Does a condition hold, or never hold, whatever the data are?"""
+    """True if a condition holds for all data, False if for none, else None."""
     builder = ctx.builder
     known = static_integer(builder, condition)
     if known is not None:
         return bool(known)
-    holding, opposite = [stated(builder, condition.value, holds) for holds in (True, False)]
+    holding, opposite = [statements_if(builder, condition.value, holds) for holds in (True, False)]
     return condition_decided(builder, holding, opposite)
 
 
 def condition_operand(ctx: Context, value: Value, span: Span) -> Operand:
-    """A condition, which is a scalar bool or the literal 0 or 1 (E303)."""
+    """The operand of a condition: a scalar bool, or the literal 0 or 1 (else E303)."""
     if is_poisoned(value):
         return ctx.builder.poison(span)
     x = expressions.single(ctx, value, span)
@@ -298,7 +298,8 @@ def commuted_primitive(function: FunctionValue) -> PrimitiveFunction | None:
 # without a frame is no parameter of the body, which refers to it directly, so that its static value stays known.
 
 def _element(x: Operand, frame: Sequence[Size]) -> Element:
-    """The element of a cell; if the frame is empty, integers are bounded by 0, and so are valid indices of any axis."""
+    """The element of a cell.  In an empty frame there are no cells, so integers are bounded by 0 and are valid indices of any
+    axis."""
     element = strong(x.type.element)
     is_bounded = element.kind is Kind.I64 and element.low is not None
     return Element(Kind.I64, index_bound=ZERO) if is_bounded and product(frame) == ZERO else element

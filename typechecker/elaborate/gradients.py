@@ -16,10 +16,10 @@ from .functions import as_function
 
 
 def gradient(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
-    """The derivatives of f's value at x, of x's shape: of its scalar value, or of the sum of its products with `left`."""
+    """The gradient of f at x, in x's shape; with `left`, the vector-Jacobian product whose cotangent of f's result is `left`."""
     from ..gradients.array_rules import RULES
     from ..gradients.reverse_mode import Activity, cotangents_of
-    from ..gradients.terms import Hidden, NotDifferentiable, Terms
+    from ..gradients.terms import Masking, NotDifferentiable, Terms
 
     builder = ctx.builder
     function = as_function(ctx, derived.operands[0], "∂", derived.span)
@@ -42,8 +42,8 @@ def gradient(ctx: Context, derived: DerivedFunction, left: Value | None, right: 
     activity.extend(ops)
     try:
         wanted = [x.value for x in arguments]
-        hidden = Hidden.NOTHING if left is None else Hidden.VALUES
-        parts, _ = cotangents_of(builder, span, ops, activity, [(y.value, seed.value, hidden)], wanted, RULES, {})
+        masking = Masking.NONE if left is None else Masking.CHOICE
+        parts, _ = cotangents_of(builder, span, ops, activity, [(y.value, seed.value, masking)], wanted, RULES, {})
         terms = Terms(builder, span)
         values = [terms.zeros_like(x.value) if part is None else part for x, part in zip(arguments, parts, strict=True)]
     except NotDifferentiable as refusal:
@@ -60,7 +60,7 @@ def gradient(ctx: Context, derived: DerivedFunction, left: Value | None, right: 
 
 
 def with_adjoint(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
-    """`f⍫g x`: f of x, with g as its adjoint."""
+    """`f⍫g x`: f of x, with g in place of f's adjoint."""
     builder = ctx.builder
     function, adjoint = [as_function(ctx, x, "⍫", derived.span) for x in derived.operands]
     if left is not None:
@@ -105,7 +105,7 @@ def with_adjoint(ctx: Context, derived: DerivedFunction, left: Value | None, rig
 
 
 def _argument(ctx: Context, x: Operand, span: Span) -> Operand | None:
-    """An argument as a value of its own, of which nothing is known but its type."""
+    """An argument as a fresh float value without facts beyond its type, so that f is not specialised to it; None after E630."""
     builder, element = ctx.builder, x.type.element
     if element.weak and not element.kind.is_float and not element.kind.is_complex and element.kind is not Kind.CHAR:
         x = builder.convert(x, Kind.F64, span)

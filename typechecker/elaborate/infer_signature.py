@@ -136,7 +136,7 @@ def _of_ranks(
 
 
 def _is_ambiguous(instance: Instance) -> bool:
-    """Has a size that the function captures the same name as a size of its arguments?"""
+    """Does a size that the function captures have the name of a size of its arguments?"""
     sizes = [size for type_ in (*[t for _, t in instance.arguments], *instance.results) for size in type_.shape]
     sizes += [size for fact in instance.facts for size in (fact.left, fact.right)]
     sizes += [size for grade, _ in instance.arguments for size in (grade.low, grade.high) if size is not None]

@@ -33,7 +33,7 @@ _MOST_STEP, _MOST_START = 1 << 16, 1 << 32  # a counter within these does not wr
 
 
 class Mismatch(Enum):
-    """Why a body has no fixpoint."""
+    """The reason why a body has no fixpoint."""
 
     POISONED = "an error was reported"
     STRUCTURE = "its result is another tuple structure"
@@ -173,7 +173,8 @@ def state_change_error(ctx: Context, unstable: NoFixpoint, what: str, note: str,
 
 
 def _shape_fixes(ctx: Context, state: ArrayType, result: ArrayType) -> tuple[Fix, ...]:
-    """The fix by a `where` under which the state keeps its shape, if one fact about sizes suffices."""
+    """The fix by a `where` that states the one fact about sizes under which the state keeps its shape; none if one does not
+    suffice."""
     if state.rank != result.rank:
         return ()
     pairs = zip(state.shape, result.shape, strict=True)
@@ -329,7 +330,7 @@ def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
 
 
 def runtime_count(ctx: Context, x: Operand, cap: Size, span: Span) -> Size:
-    """The run-time size of a bounded scalar integer."""
+    """The runtime size of a bounded scalar integer."""
     x = ctx.builder.convert(x, Kind.I64, span)
     size: SizeVariable = ctx.builder.runtime_size("k", cap, span)
     ctx.builder.effect(BindSize(x.value, size))
@@ -357,10 +358,10 @@ def _loop(ctx: Context, function: FunctionValue, trips: TripCount, initial: Valu
             return ctx.builder.poison(span)
     types = [ArrayType(t.element, (trips.count + 1, *t.shape) if keep else t.shape) for t in fixpoint.types]
     stable, condition = fixpoint, until
-    index, premised = (None, False) if arguments.index is None else (arguments.index.variable, arguments.index.needs_iteration)
+    index, needed = (None, False) if arguments.index is None else (arguments.index.variable, arguments.index.needs_iteration)
 
     results = ctx.builder.emit_many(
-        lambda results: CoreLoop(results, args, trips.count, stable.block, condition, keep, arguments.cells, index, premised),
+        lambda results: CoreLoop(results, args, trips.count, stable.block, condition, keep, arguments.cells, index, needed),
         types,
         span
     )

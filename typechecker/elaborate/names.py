@@ -82,7 +82,7 @@ def _entry(ctx: Context, node: _Name | _Member, frame: Frame) -> Entry | None:
 
 
 def _missing_left(ctx: Context, mention: Span, call: Span | None) -> str:
-    """How a call gives the left argument that a function mentions."""
+    """The text that tells how a call gives the left argument which a function mentions."""
     text = "" if call is None else ctx.builder.source_names.text(call)
     if text.endswith("∂") and not text.startswith("∆"):
         return "the left of `f∂` is the cotangent of the result: give `f` its left argument inside, as in `{a f ⍵}∂ x`"

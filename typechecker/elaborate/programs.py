@@ -120,7 +120,7 @@ def _distinct(guards: Sequence[CoreGuard]) -> tuple[CoreGuard, ...]:
 
 
 def _check_schedules(run: declarations.Elaboration, frame: Frame, source: Source, block: Block) -> list[Diagnostic]:
-    """The errors of the schedule blocks that do not depend on devices (SCH101, SCH107, SCH201)."""
+    """The errors of schedule blocks that need no devices (SCH101, SCH107, SCH201)."""
     if not run.schedules:
         return []
     spans = run.ctx.builder.spans
@@ -186,7 +186,7 @@ _STRICT = {Code.W201: Code.E201, Code.W310: Code.E310}
 
 
 def _as_strict(diagnostic: Diagnostic) -> Diagnostic:
-    """With --strict, a check left to loading or running as an error, with the code of its origin."""
+    """With `--strict`, the error that corresponds to a warning about a check left to loading or running."""
     code = _STRICT.get(diagnostic.code)
     if code is None:
         return diagnostic

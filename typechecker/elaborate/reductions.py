@@ -81,7 +81,7 @@ def _takes_elements(ctx: Context, function: FunctionValue, front: Operand, span:
 
 
 def _trial_result(ctx: Context, function: FunctionValue, cell: ArrayType, span: Span) -> tuple[int | None, bool]:
-    """(the rank of the result on two cells, None if they are not accepted; is the result computed by scalar functions alone?)."""
+    """The rank of the result on two cells (None if they are not accepted), and whether only scalar functions compute it."""
     builder = ctx.builder
     mark = builder.mark()
     params = builder.open_block([cell] * 2, span)
@@ -116,7 +116,10 @@ _STARTS = {"⌈": "¯∞", "⌊": "∞"}
 
 
 def require_items(ctx: Context, what: str, length: Size, span: Span, cures: tuple[str, ...] = ()) -> bool:
-    """E204 unless the reduced axis has an item.  `cures`: an expression with a start value, and what selects nothing instead."""
+    """E204 unless the reduced axis has an item.
+
+    `cures` are texts for the message: an expression with a start value, and one that selects nothing instead.
+    """
     empty = "is empty" if length.constant is not None else f"of length {length} may be empty"
     known = length.constant is not None or length.is_runtime()
     stated = "" if known else f", or state that the axis is not empty (`where {length} ≥ 1`)"
@@ -134,7 +137,10 @@ def require_items(ctx: Context, what: str, length: Size, span: Span, cures: tupl
 
 
 def _start_values(glyph: str, x: Operand, unit: Unit | None, axis: int) -> tuple[str, ...]:
-    """`⌈/¯∞,x` and `⌈/m ¿ (x ⋄ ¯∞)`; empty where there is no such form.  ∞ would make integers floats."""
+    """The reductions with a start value, `⌈/¯∞,x` and `⌈/m ¿ (x ⋄ ¯∞)`; empty where there is no such form.
+
+    Integers get a start value k, since ∞ would make them floats.
+    """
     kind, last = x.type.element.kind, axis == x.type.rank - 1
     if glyph not in _STARTS or not (kind.is_float or kind.is_integer) or not (last or axis == 0):
         return ()

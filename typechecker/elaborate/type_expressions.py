@@ -75,7 +75,7 @@ _FOREIGN_NAMES = {
 
 
 def meant_element(name: str) -> str | None:
-    """The element type for a foreign or misspelt name; None for what may be a variable."""
+    """The element type that a foreign or misspelt name stands for; None for what may be a variable."""
     known = _FOREIGN_NAMES.get(name.lower())
     if known is not None or not (name[0].islower() and any(c.isdigit() for c in name)):
         return known
@@ -153,8 +153,8 @@ def array_type(
 def facts(ctx: Context, nodes: Sequence[Fact], names: Names, *, quietly: bool = False) -> Iterator[tuple[SizeFact, Span]]:
     """The facts about sizes of a `where`, without element classes, one at a time, so that the caller can make each a premise.
 
-    Their written order is irrelevant: a fact whose sizes need another one (`2∣k-1` needs `k≥1`) comes after it.  `quietly`: a
-    fact that cannot be formed is skipped.
+    They come in order of dependency: `2∣k-1` needs `k≥1` and comes after it.  With `quietly`, a fact that cannot be formed is
+    skipped.
     """
     pending = [node for node in nodes if node.right is not None]
     while pending:

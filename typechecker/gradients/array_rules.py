@@ -1,7 +1,8 @@
-"""The adjoints of the array operations: for each op, what its operands get from the cotangent of its result.
+"""The adjoints of the array operations: for each op, the cotangents of its operands from the cotangent of its result.
 
-Gathers become sums by key and sums by key gathers, so that no adjoint needs atomic additions; sums keep the documented order.
-Conventions: at ties, and among equal keys, the first item takes the cotangent; of several writes to one position the last one.
+The adjoint of a gather is a sum by key and the reverse, so that no adjoint needs atomic additions; sums keep the documented
+order. Conventions: at ties, and among equal keys, the first item takes the cotangent; of several writes to one position the last
+one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from . import control_rules, library_rules
 from .control_rules import reduce_by_fold, scan_by_fold
 from .reverse_mode import ReversePass, Rules
 from .scalar_rules import constant
-from .terms import Hidden, Terms
+from .terms import Masking, Terms
 
 # ---------------------------------------------------------------------------------------------------- views
 
@@ -28,11 +29,11 @@ def _reshape(r: ReversePass, op: c.Reshape, g: ValueId) -> None:
     if count == taken or r.builder.equal(count, taken):
         r.add(op.arg, t.reshape(g, shape))
         return
-    bins = count + 1  # one more, so that there is a bin for no items
+    bins = count + 1  # one more bin, so that there is one if there are no items
     items = t.iota(count)
     positions = t.emit(lambda v: c.Reshape(v, items), Kind.I64, (taken,))
     sums = key_sum(t, positions, t.reshape(g, (taken,)), bins)
-    r.add(op.arg, t.reshape(t.slice(sums, 0, ZERO, count), shape), Hidden.VALUES)
+    r.add(op.arg, t.reshape(t.slice(sums, 0, ZERO, count), shape), Masking.CHOICE)
 
 
 def _transpose(r: ReversePass, op: c.Transpose, g: ValueId) -> None:
@@ -48,7 +49,7 @@ def _transpose(r: ReversePass, op: c.Transpose, g: ValueId) -> None:
         if first[target] != axis:
             same = t.apply("eq", t.coordinates(shape, first[target]), t.coordinates(shape, axis))
             g = t.where(same, g, None)
-    r.add(op.arg, g, Hidden.VALUES)
+    r.add(op.arg, g, Masking.CHOICE)
 
 
 def _broadcast(r: ReversePass, op: c.Broadcast, g: ValueId) -> None:
@@ -71,7 +72,7 @@ def _rotate(r: ReversePass, op: c.Rotate, g: ValueId) -> None:
 
 def _slice(r: ReversePass, op: c.Slice, g: ValueId) -> None:
     t, starts = r.terms, tuple([-start for start in op.starts])
-    r.add(op.arg, t.emit(lambda v: c.Slice(v, g, starts), t.kind(g), t.shape(op.arg)), Hidden.VALUES)
+    r.add(op.arg, t.emit(lambda v: c.Slice(v, g, starts), t.kind(g), t.shape(op.arg)), Masking.CHOICE)
 
 
 def _join(r: ReversePass, op: c.Join, g: ValueId) -> None:
@@ -90,7 +91,7 @@ def _stack(r: ReversePass, op: c.Stack, g: ValueId) -> None:
 
 
 def _windows(r: ReversePass, op: c.SlidingWindows, g: ValueId) -> None:
-    """Item p of an axis gets the sum over t of the cotangents of its places: window p-t, item t."""
+    """Item p of an axis occurs in window p-t at position t, so its cotangent is the sum over t of theirs."""
     t, rank = r.terms, len(r.terms.shape(op.arg))
     for axis in reversed(range(op.count)):
         g = _overlapped(t, g, axis, op.count + axis, t.shape(op.arg)[axis])
@@ -99,7 +100,8 @@ def _windows(r: ReversePass, op: c.SlidingWindows, g: ValueId) -> None:
 
 
 def _overlapped(t: Terms, g: ValueId, windows: int, items: int, length: Any) -> ValueId:
-    """The sums over windows: axes `windows` (which window) and `items` (which item of it) become one of the array's length."""
+    """The sums over windows: the axes `windows` (number of the window) and `items` (position in it) become one axis of
+    `length`."""
     g = t.to_front(t.to_front(g, items), windows + 1)  # windows, items, others
     count, width = t.shape(g)[:2]
     padded = t.slice(g, 0, ONE - width, count + (width - 1) * 2)
@@ -111,7 +113,7 @@ def _overlapped(t: Terms, g: ValueId, windows: int, items: int, length: Any) -> 
 # ---------------------------------------------------------------------------------------------------- indexing
 
 def key_sum(t: Terms, indices: ValueId, items: ValueId, bins: Any, *, checked: bool = False, indexing: Any = None) -> ValueId:
-    """The sums of major cells by index; `indices` are those of the leading axes of the items."""
+    """Sum the major cells of `items` by index; `indices` are those of the leading axes."""
     rest = t.shape(items)[len(t.shape(indices)) :]
     return t.emit(lambda v: c.KeyReduce(v, "add", indices, items, checked, indexing), t.kind(items), (bins, *rest))
 
@@ -120,7 +122,7 @@ def _gather(r: ReversePass, op: c.Gather, g: ValueId) -> None:
     t, shape = r.terms, r.terms.shape(op.arg)
     rank, at = len(t.shape(op.indices)), op.axis
     if op.arg in r.gathers and not op.fills:
-        r.gathers[op.arg].append((op, g, t.hidden))
+        r.gathers[op.arg].append((op, g, t.masking))
         return
     if isinstance(t.builder.definitions.get(op.indices), c.Iota) and t.shape(op.indices)[0] == shape[at]:
         r.add(op.arg, g)
@@ -136,7 +138,7 @@ def _gather(r: ReversePass, op: c.Gather, g: ValueId) -> None:
     sums = key_sum(t, indices, items, bins, checked=op.checked, indexing=op.indexing)
     if op.fills:
         sums = t.slice(sums, 0, ONE, shape[at])
-    r.add(op.arg, t.from_front(sums, at), Hidden.VALUES)
+    r.add(op.arg, t.from_front(sums, at), Masking.CHOICE)
 
 
 def _add_to_cell(r: ReversePass, op: c.Gather, g: ValueId) -> None:
@@ -147,7 +149,7 @@ def _add_to_cell(r: ReversePass, op: c.Gather, g: ValueId) -> None:
     if at is not None and not op.checked and r.terms.shape(op.arg)[op.axis].constant is not None:
         r.add_cell(op, int(at), g)
         return
-    r.replace(op.arg, r.terms.add_to_cell(r.cotangents.get(op.arg), op, g), Hidden.VALUES)
+    r.replace(op.arg, r.terms.add_to_cell(r.cotangents.get(op.arg), op, g), Masking.CHOICE)
 
 
 def _update(r: ReversePass, op: c.Update, g: ValueId) -> None:
@@ -155,7 +157,7 @@ def _update(r: ReversePass, op: c.Update, g: ValueId) -> None:
     if r.is_active(op.arg):
         zero = t.number(0.0, g)
         rest = t.emit(lambda v: c.Update(v, g, op.indices, zero, op.checked, op.indexing), t.kind(g), t.shape(g))
-        r.add(op.arg, rest, Hidden.VALUES)
+        r.add(op.arg, rest, Masking.CHOICE)
     if not r.is_active(op.value):
         return
     taken = _at_indices(t, op, g)
@@ -167,7 +169,7 @@ def _update(r: ReversePass, op: c.Update, g: ValueId) -> None:
         taken = t.where(t.apply("eq", _at_indices(t, op, written), serial), taken, None)
     if len(t.shape(op.value)) < len(t.shape(taken)):
         taken = t.sum_to_rank(taken, 0)
-    r.add(op.value, taken, Hidden.VALUES)
+    r.add(op.value, taken, Masking.CHOICE)
 
 
 def _at_indices(t: Terms, op: c.Update, x: ValueId) -> ValueId:
@@ -186,7 +188,7 @@ def _at_indices(t: Terms, op: c.Update, x: ValueId) -> ValueId:
 
 def _masked_update(r: ReversePass, op: c.MaskedUpdate, g: ValueId) -> None:
     t = r.terms
-    r.add(op.arg, t.where(op.mask, None, g), Hidden.VALUES)
+    r.add(op.arg, t.where(op.mask, None, g), Masking.CHOICE)
     if not r.is_active(op.value):
         return
     shape, mask = t.shape(g), t.shape(op.mask)
@@ -199,7 +201,7 @@ def _masked_update(r: ReversePass, op: c.MaskedUpdate, g: ValueId) -> None:
 
 
 def _compressed(r: ReversePass, mask: ValueId, x: ValueId, axis: int) -> ValueId:
-    """The cells of x where the mask holds; their number is a run-time size of its own."""
+    """The cells of x where the mask holds; their number is a new runtime size."""
     t, shape = r.terms, r.terms.shape(x)
     size = r.builder.runtime_size("k", shape[axis], t.span, "the number of elements this mask keeps")
     full_shape = (*shape[:axis], variable(size), *shape[axis + 1 :])
@@ -208,7 +210,7 @@ def _compressed(r: ReversePass, mask: ValueId, x: ValueId, axis: int) -> ValueId
 
 def _compress(r: ReversePass, op: c.Compress, g: ValueId) -> None:
     t = r.terms
-    r.add(op.arg, t.emit(lambda v: c.Expand(v, op.mask, g, op.axis, checked=False), t.kind(g), t.shape(op.arg)), Hidden.VALUES)
+    r.add(op.arg, t.emit(lambda v: c.Expand(v, op.mask, g, op.axis, checked=False), t.kind(g), t.shape(op.arg)), Masking.CHOICE)
 
 
 def _expand(r: ReversePass, op: c.Expand, g: ValueId) -> None:
@@ -219,23 +221,23 @@ def _expand(r: ReversePass, op: c.Expand, g: ValueId) -> None:
 # ---------------------------------------------------------------------------------------------------- reductions
 
 def _signs(t: Terms, like: ValueId, axis: int) -> ValueId:
-    """1 ¯1 1 … along an axis of an array of this shape."""
+    """The signs 1 ¯1 1 … along an axis, in the shape of `like`."""
     shape, two = t.shape(like), t.literal(2, Kind.I64)
     odd = t.apply("eq", t.apply("residue", two, t.coordinates(shape, axis)), t.literal(1, Kind.I64))
     return t.apply("select", odd, t.number(-1.0, like), t.number(1.0, like))
 
 
 def _along(t: Terms, g: ValueId, like: ValueId, axis: int) -> ValueId:
-    """A value a line, at each item of the line."""
+    """Broadcast one value a line to all items of the line along `axis`."""
     shape = t.shape(like)
     return t.broadcast(g, shape, tuple([at for at in range(len(shape)) if at != axis]))
 
 
-def first_place(t: Terms, holds: ValueId, axis: int) -> ValueId:
-    """The first true item of each line alone."""
+def first_true(t: Terms, holds: ValueId, axis: int) -> ValueId:
+    """A mask of the first true item of each line."""
     at = t.coordinates(t.shape(holds), axis)
-    places = t.apply("select", holds, at, t.size(t.shape(holds)[axis]))
-    return t.apply("eq", at, _along(t, t.reduce("min", places, axis), holds, axis))
+    positions = t.apply("select", holds, at, t.size(t.shape(holds)[axis]))
+    return t.apply("eq", at, _along(t, t.reduce("min", positions, axis), holds, axis))
 
 
 def _reduce(r: ReversePass, op: c.Reduce, g: ValueId) -> None:
@@ -254,8 +256,8 @@ def _reduce(r: ReversePass, op: c.Reduce, g: ValueId) -> None:
         case "div":
             r.add(x, t.times(t.mul(spread, _signs(t, x, axis)), t.div(_along(t, op.result, x, axis), x)))
         case "min" | "max":
-            first = first_place(t, t.apply("eq", x, _along(t, op.result, x, axis)), axis)
-            r.add(x, t.where(first, spread, None), Hidden.VALUES)
+            first = first_true(t, t.apply("eq", x, _along(t, op.result, x, axis)), axis)
+            r.add(x, t.where(first, spread, None), Masking.CHOICE)
         case _:
             reduce_by_fold(r, op, g)
 
@@ -274,7 +276,7 @@ def _scan(r: ReversePass, op: c.Scan, g: ValueId) -> None:
         case "div":
             r.add(x, t.over(t.mul(_suffix_sums(t, t.times(g, op.result), axis), _signs(t, x, axis)), x))
         case "min" | "max":
-            r.add(x, _record_sums(r, op, g), Hidden.VALUES)
+            r.add(x, _record_sums(r, op, g), Masking.CHOICE)
         case "mul":
             scan_by_fold(r, op, g)
         case _:
@@ -282,7 +284,7 @@ def _scan(r: ReversePass, op: c.Scan, g: ValueId) -> None:
 
 
 def _record_sums(r: ReversePass, op: c.Scan, g: ValueId) -> ValueId:
-    """Of a running least or greatest: each item gets the cotangents of the run in which it is the result."""
+    """The adjoint of a running maximum or minimum: each record item gets the sum of the cotangents up to the next record."""
     t = r.terms
     lines, results = t.to_front(g, op.axis), t.to_front(op.result, op.axis)
     shape = t.shape(lines)
@@ -300,7 +302,7 @@ def _record_sums(r: ReversePass, op: c.Scan, g: ValueId) -> ValueId:
 
 
 def _takes_complex(op: Any) -> bool:
-    """Does the rule of an op hold for complex numbers?"""
+    """Is the adjoint of an op valid for complex numbers?"""
     match op:
         case c.Reduce(function=function) | c.Scan(function=function):
             return function in ("add", "sub")
@@ -315,18 +317,20 @@ def _contract(r: ReversePass, op: c.Contract, g: ValueId) -> None:
     t = r.terms
     outer, inner = len(t.shape(op.left)) - 1, len(t.shape(op.right)) - 1
     if r.is_active(op.left):
-        right = _without_hidden(t, op.right, g, 1, range(outer, outer + inner))
+        right = _without_masked(t, op.right, g, 1, range(outer, outer + inner))
         r.add(op.left, _contracted(t, g, t.conj(t.transpose(right, [inner, *range(inner)])), inner, t.times))
     if r.is_active(op.right):
-        left = _without_hidden(t, op.left, g, 0, range(outer))
+        left = _without_masked(t, op.left, g, 0, range(outer))
         left = t.conj(t.transpose(left, [*range(1, outer + 1), 0]))
         r.add(op.right, _contracted(t, left, g, outer, lambda slope, cotangent: t.times(cotangent, slope)))
 
 
-def _without_hidden(t: Terms, x: ValueId, g: ValueId, first: int, axes: range) -> ValueId:
-    """An operand of a product, of which axes from `first` on are `axes` of the cotangent, with 0 for NaN and infinities that only
-    items of cotangent 0 read: these were selected away."""
-    if t.hidden is not Hidden.VALUES or not axes or t.is_always_finite(x):
+def _without_masked(t: Terms, x: ValueId, g: ValueId, first: int, axes: range) -> ValueId:
+    """An operand of a product, with 0 for NaN and infinities that only items with cotangent 0 read (they were masked out).
+
+    Its axes from `first` on are `axes` of the cotangent.
+    """
+    if t.masking is not Masking.CHOICE or not axes or t.is_always_finite(x):
         return x
     is_read = t.apply("ne", g, t.number(0.0, g))
     for axis in reversed(range(len(t.shape(g)))):
@@ -337,7 +341,7 @@ def _without_hidden(t: Terms, x: ValueId, g: ValueId, first: int, axes: range) -
 
 
 def _contracted(t: Terms, x: ValueId, y: ValueId, count: int, times: Callable[[ValueId, ValueId], ValueId]) -> ValueId:
-    """The product of two arrays, summed over the last `count` axes of x and the first of y; for none, `times` of all pairs."""
+    """The product of two arrays, contracted over the last `count` axes of x and the first of y; with 0, `times` of all pairs."""
     first, second = t.shape(x), t.shape(y)
     rows, columns = first[: len(first) - count], second[count:]
     shape = rows + columns
@@ -359,21 +363,22 @@ def _key_reduce(r: ReversePass, op: c.KeyReduce, g: ValueId) -> None:
             r.add(x, spread)
         case "min" | "max":
             lines = len(t.shape(op.indices))
-            is_it = t.apply("eq", x, _by_key(t, op, total))
+            is_extreme = t.apply("eq", x, _by_key(t, op, total))
             count = product(t.shape(op.indices))
             shape, none = t.shape(x), t.size(count)
             serial = t.reshape(t.iota(count), t.shape(op.indices)) if lines else t.literal(0, Kind.I64)
             serial = t.broadcast(serial, shape, tuple(range(lines)))
-            places = t.apply("select", is_it, serial, none)
-            firsts = _binned(t, op, "min", places)
-            r.add(x, t.where(t.apply("eq", places, _by_key(t, op, firsts)), t.where(is_it, spread, None), None), Hidden.VALUES)
+            positions = t.apply("select", is_extreme, serial, none)
+            firsts = _binned(t, op, "min", positions)
+            is_first = t.apply("eq", positions, _by_key(t, op, firsts))
+            r.add(x, t.where(is_first, t.where(is_extreme, spread, None), None), Masking.CHOICE)
         case "mul":
             zero = t.apply("eq", x, t.number(0.0, x))
             factors = t.where(zero, t.number(1.0, x), x)
             zeros = _by_key(t, op, _binned(t, op, "add", t.apply("convert", zero, to=Kind.I64)))
             rest = _by_key(t, op, _binned(t, op, "mul", factors))
             has_none, has_one, has_two = (t.apply("eq", zeros, t.literal(number, Kind.I64)) for number in (0, 1, 2))
-            zero_items = _by_key(t, op, _binned(t, op, "add", t.where(zero, x, None)))  # 0, but not their derivatives
+            zero_items = _by_key(t, op, _binned(t, op, "add", t.where(zero, x, None)))  # 0, with the derivatives of the items
             of_zero = t.where(has_one, rest, t.where(has_two, t.mul(t.sub(zero_items, x), rest), None))
             others = t.div(rest, factors)
             of_others = t.where(has_none, others, t.where(has_one, t.mul(zero_items, others), None))
@@ -383,13 +388,13 @@ def _key_reduce(r: ReversePass, op: c.KeyReduce, g: ValueId) -> None:
 
 
 def _binned(t: Terms, op: c.KeyReduce, function: str, items: ValueId) -> ValueId:
-    """The reduction of other items by the same keys."""
+    """Reduce other items by the keys of `op`."""
     reduce = partial(c.KeyReduce, function=function, indices=op.indices, arg=items, checked=op.checked, indexing=op.indexing)
     return t.emit(reduce, t.kind(items), t.shape(op.result))
 
 
 def _by_key(t: Terms, op: c.KeyReduce, bins: ValueId) -> ValueId:
-    """The value of its bin at each item."""
+    """The value of the item's bin, for each item."""
     shape = t.shape(op.indices) + t.shape(bins)[1:]
     return t.emit(lambda v: c.Gather(v, bins, op.indices, 0, op.checked, indexing=op.indexing), t.kind(bins), shape)
 

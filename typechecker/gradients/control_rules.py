@@ -1,8 +1,8 @@
-"""The adjoints of maps, folds, loops and branches: their bodies are computed once more, then differentiated.
+"""The adjoints of maps, folds, loops and branches: their bodies are recomputed, then differentiated.
 
-A loop keeps the states that its adjoint reads and goes over them from the last to the first; a long one is made a loop of loops,
-which keep their first states only.  A fold is differentiated as the loop that it is.  A loop with a stopping condition first
-counts its iterations.  Of a branch the arm that is taken is differentiated.
+A loop stores the states that its adjoint reads and iterates backwards over them; a long one is strip-mined into a loop of loops,
+which stores the first state of each strip.  A fold is differentiated as a loop.  A loop with a stopping condition first counts
+its iterations.  Of a branch, the arm that was taken is differentiated.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import isqrt
 from typing import Any, Final
 
 from ...lang.support.records import replace
-from ..core.builder import stated
+from ..core.builder import statements_if
 from ..core.cloning import Cloner
 from ..core.operations import (
     BindSize,
@@ -46,7 +46,7 @@ from ..sizes.size import quotient, remainder, truncated_subtract
 from ..values.facts import Operand
 from .reverse_mode import Activity, Cell, Gathers, ReversePass, cotangents_of
 from .scalar_rules import constant
-from .terms import Hidden
+from .terms import Masking
 
 # ---------------------------------------------------------------------------------------------------- blocks
 
@@ -60,26 +60,28 @@ def _plain(type: ArrayType) -> ArrayType:
 
 def _block_adjoint(
     r: ReversePass, block: Block, params: Mapping[ValueId, ValueId], sizes: Mapping[SizeVariable, Size],
-    cotangents: Sequence[ValueId | None], wanted: Sequence[ValueId], hidden: Sequence[Hidden], *,
+    cotangents: Sequence[ValueId | None], wanted: Sequence[ValueId], maskings: Sequence[Masking], *,
     sums: Mapping[ValueId, ValueId] = _NONE, gathers: Gathers = _NO_GATHERS,
-) -> tuple[list[ValueId | None], list[Hidden]]:  # fmt: skip
-    """Emit a block's ops once more, on other params, and its adjoint: the cotangents of `wanted`, params or outer values.
+) -> tuple[list[ValueId | None], list[Masking]]:  # fmt: skip
+    """Emit a copy of a block's ops on other params, and its adjoint: the cotangents of `wanted` (params or outer values) and
+    their maskings.
 
-    `hidden`: by zeros of the cotangents of the results.
-    `sums`: cotangents of outer values that those of the block are added to.  `gathers`: as of `ReversePass`."""
+    `maskings` belong to the cotangents of the results; `sums` has the cotangents of outer values to which those of the block are
+    added; `gathers` as in `ReversePass`.
+    """
     cloner = Cloner(r.builder, r.span, params, sizes)
     ops = cloner.ops(block.ops)
     values = [cloner.value(value) for value in wanted]
     activity = Activity(r.builder, values)
     activity.extend(ops)
-    seeds = [(value, g, Hidden.VALUES) for value, g in sums.items()]
-    results = zip(block.results, cotangents, hidden, strict=True)
-    seeds += [(cloner.value(value), g, by_zeros) for value, g, by_zeros in results if g is not None]
+    seeds = [(value, g, Masking.CHOICE) for value, g in sums.items()]
+    results = zip(block.results, cotangents, maskings, strict=True)
+    seeds += [(cloner.value(value), g, masking) for value, g, masking in results if g is not None]
     return cotangents_of(r.builder, r.span, ops, activity, seeds, values, r.rules, gathers)
 
 
 def _without_dead_ops(block: Block) -> Block:
-    """The block without ops whose results nobody reads; ops that define sizes stay."""
+    """The block without ops whose results are not read; ops that define sizes stay."""
     live, ops = set(block.results), list[Op]()
     for op in reversed(block.ops):
         if defined_sizes(op) or not live.isdisjoint(results_of(op)):
@@ -114,7 +116,7 @@ def _map(r: ReversePass, op: MapCells) -> None:
         of_results[number] = param.value
     wanted = [*[op.body.params[i] for i in active], *outer]
     gathers: dict[ValueId, list[Cell]] = {value: [] for value in outer}
-    parts, selected = _block_adjoint(r, op.body, inner, {}, of_results, wanted, _hidden(r, op.results), gathers=gathers)
+    parts, selected = _block_adjoint(r, op.body, inner, {}, of_results, wanted, _maskings(r, op.results), gathers=gathers)
     present = [number for number, part in enumerate(parts) if part is not None]
     gathered = [cell for cells in gathers.values() for cell in cells]
     added = [part for part in parts if part is not None] + [value for gather, g, _ in gathered for value in (g, gather.indices)]
@@ -132,18 +134,19 @@ def _map(r: ReversePass, op: MapCells) -> None:
         else:
             r.add(outer[number - len(active)], t.sum_leading(result.value, depth), selected[number])
     of_gathers = [result.value for result in results[len(present) :]]
-    for (gather, _, hidden), items, indices in zip(gathered, of_gathers[::2], of_gathers[1::2], strict=True):
+    for (gather, _, masking), items, indices in zip(gathered, of_gathers[::2], of_gathers[1::2], strict=True):
         if gather.indices in values and op.frames[number := values.index(gather.indices)] == depth:
             indices = op.args[number]
-        _gathered(r, gather, items, indices, depth, hidden)
+        _gathered(r, gather, items, indices, depth, masking)
 
 
-def _hidden(r: ReversePass, results: Sequence[ValueId]) -> list[Hidden]:
-    return [r.hidden_by((result,)) for result in results]
+def _maskings(r: ReversePass, results: Sequence[ValueId]) -> list[Masking]:
+    return [r.masking_of((result,)) for result in results]
 
 
-def _gathered(r: ReversePass, op: Gather, items: ValueId, indices: ValueId, depth: int, hidden: Hidden) -> None:
-    """The cotangent of an array from those of a selection in each cell of a map with `depth` axes: that of one selection."""
+def _gathered(r: ReversePass, op: Gather, items: ValueId, indices: ValueId, depth: int, masking: Masking) -> None:
+    """Add to the cotangent of an array the cotangents of a selection in each cell of a map with `depth` axes, as one
+    selection."""
     t, at = r.terms, constant(r.terms, op.indices)
     if at is not None:
         items, indices = t.sum_leading(items, depth), t.literal(int(at), Kind.I64)
@@ -152,12 +155,12 @@ def _gathered(r: ReversePass, op: Gather, items: ValueId, indices: ValueId, dept
         items = t.transpose(items, [*range(op.axis, op.axis + depth), *range(op.axis), *range(op.axis + depth, rank)])
     selected = r.builder.fresh(_plain(r.builder.types[items]), r.span)
     r.activity.add((selected,))
-    r.add(selected, items, hidden)
+    r.add(selected, items, masking)
     r.run([replace(op, result=selected, indices=indices)])
 
 
 def _sum_axes(r: ReversePass, x: ValueId, first: int, last: int) -> ValueId:
-    """The sum over axes `first` to `last`."""
+    """The sum over axes `first` up to, not including, `last`."""
     for axis in reversed(range(first, last)):
         x = r.terms.sum(x, axis)
     return x
@@ -166,10 +169,11 @@ def _sum_axes(r: ReversePass, x: ValueId, first: int, last: int) -> ValueId:
 # ---------------------------------------------------------------------------------------------------- loops
 
 def _loop(r: ReversePass, op: CoreLoop) -> None:
-    """Go over the iterations from the last to the first.
+    """Emit the backward loop.
 
-    The state has the cotangents of the active states, of the cells of active arrays, and of outer active values.  States of the
-    loop that its adjoint does not read are not kept."""
+    Its state has the cotangents of the active states, of the cells of active arrays, and of outer active values.  Only states
+    that the adjoint reads are stored.
+    """
     if op.until is not None:
         _loop_with_condition(r, op)
         return
@@ -201,16 +205,16 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
     sizes = {} if op.index is None else {op.index: at}
     sums = dict(zip(outer, of_states[len(active) + len(cells) :], strict=True))
     unread = [value not in r.cotangents for value in op.results]
-    hidden = [Hidden.VALUES if is_unread else one for is_unread, one in zip(unread, _hidden(r, op.results), strict=True)]
+    maskings = [Masking.CHOICE if is_unread else one for is_unread, one in zip(unread, _maskings(r, op.results), strict=True)]
     start, recomputed = builder.mark(), len(builder.recomputed)
-    while True:  # until zeros hide no more after an iteration than before it
-        parts, by_parts = _block_adjoint(r, body, inner, sizes, of_results, wanted, hidden, sums=sums)
-        more = [i for i, part, one in zip(active, parts, by_parts, strict=False) if part is not None and one > hidden[i]]
+    while True:  # until an iteration raises no masking
+        parts, part_maskings = _block_adjoint(r, body, inner, sizes, of_results, wanted, maskings, sums=sums)
+        more = [i for i, part, one in zip(active, parts, part_maskings, strict=False) if part is not None and one > maskings[i]]
         if not more:
             break
         builder.rollback(start)
         del builder.recomputed[recomputed:]
-        hidden = [Hidden.VALUES if i in more else one for i, one in enumerate(hidden)]
+        maskings = [Masking.CHOICE if i in more else one for i, one in enumerate(maskings)]
     result: list[ValueId] = []
     for number, part in enumerate(parts):
         state = of_states[number]
@@ -245,24 +249,26 @@ def _loop(r: ReversePass, op: CoreLoop) -> None:
         lambda ids: CoreLoop(ids, tuple(first), trip, block, None, False, tuple(arrays), index, True), types, span
     )
     for value, total in zip(outer, results[len(active) + len(cells) :], strict=True):
-        r.replace(value, total.value, Hidden.VALUES)
+        r.replace(value, total.value, Masking.CHOICE)
     for i, total in zip(active, results, strict=False):
-        r.add(op.initial[i], total.value, hidden[i])
-    for i, total, one in zip(cells, results[len(active) :], by_parts[len(active) :], strict=False):
+        r.add(op.initial[i], total.value, maskings[i])
+    for i, total, one in zip(cells, results[len(active) :], part_maskings[len(active) :], strict=False):
         r.add(op.cells[i], total.value, one)
 
 
 _MANY_BYTES: Final = 1 << 26
-"""Of states that a loop keeps."""
+"""The most bytes of states that a loop stores without strip mining."""
 _MANY_STATES: Final = 256
-"""States that are kept at most where their size is not known."""
+"""The number of states from which a loop is strip-mined if the bytes of a state are unknown."""
 
 
 def _strips(r: ReversePass, op: CoreLoop) -> tuple[Size, int] | None:
-    """The number and length of the strips of a loop that keeps its states at the beginnings of these only; None: it keeps all.
+    """The number and length of the strips of a loop that stores only the state at the start of each strip; None for one that
+    stores all.
 
-    Without `checkpoints` only loops whose number of iterations is a literal, and which keep much, are made so.  Of another number
-    n, n÷256 states are kept, and at most 48 of the iterations that are left over."""
+    Without `checkpoints`, only loops with a literal trip count and many bytes of states are strip-mined.  For a trip count n that
+    is a size, n÷256 states are stored, and at most 48 in the rest.
+    """
     trip, state = op.trip.constant, _bytes_of_state(r, op)
     length = r.builder.strip_mined.get(op.results[0], _MANY_STATES if r.builder.checkpoints else 0)
     if trip is None:
@@ -282,10 +288,11 @@ def _bytes_of_state(r: ReversePass, op: CoreLoop) -> int | None:
 
 
 def _strip_mine(r: ReversePass, op: CoreLoop, count: Size, length: int) -> None:
-    """Make a loop one of so many strips of `length` iterations, after those that are left over, and differentiate that.
+    """Strip-mine a loop into `count` strips of `length` iterations, preceded by the rest, and differentiate the result.
 
-    So it keeps the states at the beginnings of strips, and in one of them at a time all states.  Large states make fewer and
-    longer strips, which are made so again."""
+    It stores the state at the start of each strip, and all states of one strip at a time.  If states are large, strips are fewer
+    and longer and are strip-mined again.
+    """
     builder, t, span = r.builder, r.terms, r.span
     rest = remainder(op.trip, length) if op.trip.constant is None else op.trip - count * length
     if op.results[0] not in builder.strip_mined:
@@ -326,7 +333,7 @@ def _index(r: ReversePass, trip: Size) -> SizeVariable:
 
 
 def _body_at(r: ReversePass, op: CoreLoop, start: Size, trip: Size) -> tuple[Block, SizeVariable]:
-    """The body of a loop for `trip` iterations from `start` on, and their index."""
+    """The body of a loop for `trip` iterations from `start` on, and the loop index."""
     index = _index(r, trip)
     cloner = Cloner(r.builder, r.span, {}, {} if op.index is None else {op.index: start + variable(index)})
     return cloner.block(op.body), index
@@ -341,7 +348,8 @@ def _last_cotangent(r: ReversePass, op: CoreLoop, number: int, state: ValueId) -
 
 
 def _backwards(r: ReversePass, op: CoreLoop, number: int, history: Sequence[ValueId], given: Sequence[int]) -> ValueId:
-    """What the adjoint reads in each iteration, last first: cells, states before the iteration, cotangents of kept states."""
+    """The array that the backward loop iterates over, in reverse order: cells, states before the iteration, or cotangents of
+    stored states."""
     t, count, params = r.terms, len(op.cells), len(op.body.params)
     if number < count:
         return t.reversed_any(op.cells[number])
@@ -350,7 +358,8 @@ def _backwards(r: ReversePass, op: CoreLoop, number: int, history: Sequence[Valu
 
 
 def _keep_states(r: ReversePass, op: CoreLoop) -> list[ValueId]:
-    """All states of a loop, the initial one first: the loop keeps them from now on, and its results are the last ones."""
+    """All states of a loop, the initial one first: the loop is replaced by one that stores them, and its results by the last
+    ones."""
     t, builder = r.terms, r.builder
     types = [ArrayType(builder.types[value].element, (op.trip + 1, *t.shape(value))) for value in op.initial]
     states = [builder.fresh(type, r.span) for type in types]
@@ -367,7 +376,7 @@ def _keep_states(r: ReversePass, op: CoreLoop) -> list[ValueId]:
 
 
 def _loop_with_condition(r: ReversePass, op: CoreLoop) -> None:
-    """The loop counts its iterations; then it is the loop of so many."""
+    """Replace a loop with a stopping condition by one that counts its iterations, followed by a loop with that trip count."""
     assert op.until is not None
     t, builder, span = r.terms, r.builder, r.span
     number = ArrayType(Element(Kind.I64), ())
@@ -411,18 +420,18 @@ def _loop_with_condition(r: ReversePass, op: CoreLoop) -> None:
 # ---------------------------------------------------------------------------------------------------- folds
 
 def _as_loop(r: ReversePass, emit: Callable[[], Sequence[ValueId]], results: Sequence[ValueId]) -> None:
-    """Differentiate other ops that have the same results."""
+    """Differentiate other ops in place of an op with the same results."""
     cotangents = [r.cotangents.get(result) for result in results]
     values: list[ValueId] = []
     ops = r.emitted(lambda: values.extend(emit()))
     r.activity.extend(ops)
-    for value, cotangent, hidden in zip(values, cotangents, _hidden(r, results), strict=True):
-        r.add(value, cotangent, hidden)
+    for value, cotangent, masking in zip(values, cotangents, _maskings(r, results), strict=True):
+        r.add(value, cotangent, masking)
     r.run(ops)
 
 
 def _fold(r: ReversePass, op: CoreFold) -> None:
-    """The loop over the items from the last but one to the first, from the last."""
+    """A fold as a loop: from the last item over the others, last first."""
     t = r.terms
 
     def emit() -> list[ValueId]:
@@ -437,7 +446,7 @@ def _fold(r: ReversePass, op: CoreFold) -> None:
 
 
 def _fold_scan(r: ReversePass, op: FoldScan) -> None:
-    """The loop over the items from the second on, from the first, with all its states."""
+    """A scan as a loop that stores its states: from the first item over the others."""
     t = r.terms
 
     def emit() -> list[ValueId]:
@@ -467,7 +476,8 @@ def _emit_loop(
 
 
 def _function_block(r: ReversePass, function: str, x: ValueId, *, swap: bool) -> Block:
-    """A block of two params that applies a scalar function to cells of x without its first axis."""
+    """A block of two params that applies a scalar function to cells of x without its first axis; with `swap`, its
+    operands are exchanged."""
     cell = ArrayType(r.builder.types[x].element, r.terms.shape(x)[1:])
     params = r.builder.open_block([cell, cell], r.span)
     a, b = (param.value for param in params)
@@ -476,7 +486,7 @@ def _function_block(r: ReversePass, function: str, x: ValueId, *, swap: bool) ->
 
 
 def reduce_by_fold(r: ReversePass, op: Reduce, cotangent: ValueId) -> None:
-    """A reduction by any function, as a fold of the cells along its axis; its line has an item."""
+    """Differentiate a reduction by any function as a fold of the cells along its axis, which has at least one item."""
     t = r.terms
 
     def emit() -> list[ValueId]:
@@ -490,7 +500,7 @@ def reduce_by_fold(r: ReversePass, op: Reduce, cotangent: ValueId) -> None:
 
 
 def scan_by_fold(r: ReversePass, op: Scan, cotangent: ValueId) -> None:
-    """A scan by an associative function, as a loop with all its states."""
+    """Differentiate a scan by an associative function as a loop that stores all its states."""
     t = r.terms
 
     def emit() -> list[ValueId]:
@@ -517,9 +527,9 @@ def _branch(r: ReversePass, op: CoreBranch) -> None:
     scopes: list[Arm] = []
     for arm in (op.then, op.otherwise):
         builder.open_block((), r.span)
-        scopes.append(builder.open_arm(stated(builder, op.condition, holds=arm is op.then)))
+        scopes.append(builder.open_arm(statements_if(builder, op.condition, holds=arm is op.then)))
         seeds = [_fitted(r, r.cotangents.get(result), value) for result, value in zip(op.results, arm.results, strict=True)]
-        parts, _ = _block_adjoint(r, arm, {}, {}, seeds, outer, _hidden(r, op.results))
+        parts, _ = _block_adjoint(r, arm, {}, {}, seeds, outer, _maskings(r, op.results))
         values = [part if part is not None else t.zeros_like(value) for part, value in zip(parts, outer, strict=True)]
         builder.close_scope()
         arms.append(builder.close_block(_operands(r, values)))
@@ -529,7 +539,7 @@ def _branch(r: ReversePass, op: CoreBranch) -> None:
         lambda ids: CoreBranch(ids, op.condition, arms[0], arms[1], needs_condition=needed), types, r.span
     )
     for value, result in zip(outer, results, strict=True):
-        r.add(value, result.value, Hidden.VALUES)
+        r.add(value, result.value, Masking.CHOICE)
 
 
 def _defines(block: Block, value: ValueId) -> bool:
@@ -537,7 +547,7 @@ def _defines(block: Block, value: ValueId) -> bool:
 
 
 def _fitted(r: ReversePass, cotangent: ValueId | None, value: ValueId) -> ValueId | None:
-    """The cotangent of a branch's result in the shape of one arm's."""
+    """The cotangent of a branch's result, in the shape of the result of one arm."""
     if cotangent is None or not r.is_active(value):
         return None
     shape = r.terms.shape(value)

@@ -36,7 +36,7 @@ def _product(t: Terms, x: ValueId, y: ValueId) -> ValueId:
     return t.emit(lambda v: Contract(v, x, y), t.kind(x), shape)
 
 
-def _turned(t: Terms, x: ValueId) -> ValueId:
+def _transposed(t: Terms, x: ValueId) -> ValueId:
     return t.transpose(x, (1, 0))
 
 
@@ -50,7 +50,7 @@ def _pseudo_inverse(t: Terms, a: ValueId) -> ValueId:
 
 
 def _on_matrices(r: ReversePass, rank: int, args: Sequence[ValueId], body: Callable[[list[ValueId]], ValueId]) -> ValueId:
-    """`body` of the matrices of arrays with one frame of leading axes; `rank`: the number of axes of the first array's cell."""
+    """`body`, mapped over a frame of leading axes; `rank` is the rank of the cells (matrices or vectors) of the first array."""
     t, builder = r.terms, r.builder
     depth = len(t.shape(args[0])) - rank
     if depth == 0:
@@ -64,7 +64,7 @@ def _on_matrices(r: ReversePass, rank: int, args: Sequence[ValueId], body: Calla
 
 
 def _is_read(r: ReversePass, a: ValueId, g: ValueId) -> ValueId:
-    """Has some item of the cotangent of each matrix another value than 0?  By the matrices' frame."""
+    """A mask of the matrices whose cotangent has an item other than 0, broadcast to the shape of `a`."""
     t = r.terms
     is_read = t.apply("ne", g, t.number(0.0, g))
     while len(t.shape(is_read)) > len(t.shape(a)) - 2:
@@ -73,14 +73,14 @@ def _is_read(r: ReversePass, a: ValueId, g: ValueId) -> ValueId:
 
 
 def _add_read(r: ReversePass, a: ValueId, part: ValueId, g: ValueId) -> None:
-    """Add a part to the cotangent of matrices, but for those that were selected away."""
-    r.add(a, r.terms.where(_is_read(r, a, g), part, None) if r.terms.hidden else part)
+    """Add `part` to the cotangent of `a`, but 0 for matrices that were masked out."""
+    r.add(a, r.terms.where(_is_read(r, a, g), part, None) if r.terms.masking else part)
 
 
 def _read_matrices(r: ReversePass, a: ValueId, g: ValueId) -> ValueId:
-    """The matrices, with an identity for each that was selected away, so that it has an inverse."""
+    """The matrices, with the identity in place of those that were masked out, which may have no inverse."""
     t, shape = r.terms, r.terms.shape(a)
-    if not t.hidden:
+    if not t.masking:
         return a
     rank = len(shape)
     is_diagonal = t.apply("eq", t.coordinates(shape, rank - 2), t.coordinates(shape, rank - 1))
@@ -97,42 +97,42 @@ def _inverse(r: ReversePass, op: Library, g: ValueId) -> None:
 
     def body(cells: list[ValueId]) -> ValueId:
         matrix, inverse, cotangent = cells
-        turned = _turned(t, inverse)
-        first = t.neg(_product(t, _product(t, turned, cotangent), turned))
+        inverse_transposed = _transposed(t, inverse)
+        first = t.neg(_product(t, _product(t, inverse_transposed, cotangent), inverse_transposed))
         if square:
             return first
-        spread = _product(t, _turned(t, cotangent), _product(t, inverse, turned))
+        spread = _product(t, _transposed(t, cotangent), _product(t, inverse, inverse_transposed))
         return t.add(first, t.sub(spread, _product(t, matrix, _product(t, inverse, spread))))
 
     _add_read(r, a, _on_matrices(r, 2, (a, op.results[0], g), body), g)
 
 
 def _solve(r: ReversePass, op: Library, g: ValueId) -> None:
-    """X with A X = Y in the sense of least squares: Ȳ = Pᵀ X̄, Ā = -Ȳ Xᵀ + (Y - A X) (P Ȳ)ᵀ."""
+    """The adjoint of X, the least-squares solution of A X = Y: Ȳ = Pᵀ X̄, Ā = -Ȳ Xᵀ + (Y - A X) (P Ȳ)ᵀ."""
     t, (y, a), x = r.terms, op.args, op.results[0]
     rows = t.shape(a)[0]
     if _is_square(r, a):
-        residual_part, of_values = None, _library(t, "solve", (rows, t.shape(g)[1]), g, _turned(t, _read_matrices(r, a, g)))
+        residual_part, of_values = None, _library(t, "solve", (rows, t.shape(g)[1]), g, _transposed(t, _read_matrices(r, a, g)))
     else:
         inverse = _pseudo_inverse(t, _read_matrices(r, a, g))
-        of_values = _product(t, _turned(t, inverse), g)
+        of_values = _product(t, _transposed(t, inverse), g)
         residual = t.sub(y, _product(t, a, x))
-        residual_part = _product(t, residual, _turned(t, _product(t, inverse, of_values)))
+        residual_part = _product(t, residual, _transposed(t, _product(t, inverse, of_values)))
     r.add(y, of_values)
     if r.is_active(a):
-        of_matrix = t.neg(_product(t, of_values, _turned(t, x)))
+        of_matrix = t.neg(_product(t, of_values, _transposed(t, x)))
         _add_read(r, a, of_matrix if residual_part is None else t.add(of_matrix, residual_part), g)
 
 
 def _determinant(r: ReversePass, op: Library, g: ValueId) -> None:
     t, (a,) = r.terms, op.args
     rank = len(t.shape(a))
-    turned = t.transpose(_pseudo_inverse(t, _read_matrices(r, a, g)), (*range(rank - 2), rank - 1, rank - 2))
-    r.add(a, t.mul(t.times(g, op.results[0]), turned))
+    inverse_transposed = t.transpose(_pseudo_inverse(t, _read_matrices(r, a, g)), (*range(rank - 2), rank - 1, rank - 2))
+    r.add(a, t.mul(t.times(g, op.results[0]), inverse_transposed))
 
 
 def _log_determinant(r: ReversePass, op: Library, g: ValueId) -> None:
-    """The sign is constant."""
+    """The adjoint of the logarithm of a determinant; the sign is constant."""
     t, (a,), cotangent = r.terms, op.args, r.cotangents.get(op.results[1])
     if cotangent is not None:
         rank = len(t.shape(a))
@@ -141,7 +141,7 @@ def _log_determinant(r: ReversePass, op: Library, g: ValueId) -> None:
 
 
 def _cholesky(r: ReversePass, op: Library, g: ValueId) -> None:
-    """Only the lower triangle is read, so only it has derivatives."""
+    """The adjoint of Cholesky, which reads only the lower triangle, so that only it has derivatives."""
     t, (a,) = r.terms, op.args
 
     def body(cells: list[ValueId]) -> ValueId:
@@ -150,11 +150,11 @@ def _cholesky(r: ReversePass, op: Library, g: ValueId) -> None:
         row, column = t.coordinates(shape, 0), t.coordinates(shape, 1)
         below, diagonal = t.apply("gt", row, column), t.apply("eq", row, column)
         half = t.where(diagonal, t.number(0.5, lower), None)
-        phi = _product(t, _turned(t, lower), cotangent)
+        phi = _product(t, _transposed(t, lower), cotangent)
         phi = t.where(below, phi, t.mul(half, phi))
         inverse = _pseudo_inverse(t, lower)
-        m = _product(t, _product(t, _turned(t, inverse), phi), inverse)
-        both = t.add(m, _turned(t, m))
+        m = _product(t, _product(t, _transposed(t, inverse), phi), inverse)
+        both = t.add(m, _transposed(t, m))
         return t.where(below, both, t.mul(half, both))
 
     _add_read(r, a, _on_matrices(r, 2, (_read_matrices(r, op.results[0], g), g), body), g)
@@ -186,7 +186,7 @@ def _real_fourier(r: ReversePass, op: Library, g: ValueId) -> None:
 
 
 def _inverse_real_fourier(r: ReversePass, op: Library, g: ValueId) -> None:
-    """All items but the first and the last of the half stand for two."""
+    """The adjoint of the inverse transform to real numbers: each item of the half but the first and the last stands for two."""
     t, (x,) = r.terms, op.args
     shape, size = t.shape(x), t.shape(g)[-1]
     axis, kind = len(shape) - 1, t.kind(x)
@@ -200,7 +200,7 @@ def _inverse_real_fourier(r: ReversePass, op: Library, g: ValueId) -> None:
 # ---------------------------------------------------------------------------------------------------- polynomials
 
 def _decode(r: ReversePass, op: Library, g: ValueId) -> None:
-    """`radix⊥x`: x times the products of the later radices."""
+    """The adjoint of `radix⊥x`, the sum of x times the products of the later radices."""
     t, (radix, x) = r.terms, op.args
     if r.is_active(radix):
         raise t.refuse("`⊥` has a gradient by its right argument only")
@@ -216,15 +216,15 @@ def _decode(r: ReversePass, op: Library, g: ValueId) -> None:
         radix = t.reshape(radix, (ONE,))
     axis = len(frame)
     weights = t.reverse(t.products_before(t.reverse(radix, axis), axis), axis)
-    turned = t.to_front(weights, axis)
+    by_axis = t.to_front(weights, axis)
     total = g
     if frame:
         count = len(frame)
-        rows = t.reshape(turned, (length, _count(frame)))
+        rows = t.reshape(by_axis, (length, _count(frame)))
         total = _product(t, rows, t.reshape(g, (_count(frame), *t.shape(g)[count:])))
     else:
         full_shape = (length, *t.shape(g))
-        total = t.times(t.broadcast(g, full_shape, tuple(range(1, len(full_shape)))), t.broadcast(turned, full_shape, (0,)))
+        total = t.times(t.broadcast(g, full_shape, tuple(range(1, len(full_shape)))), t.broadcast(by_axis, full_shape, (0,)))
     r.add(x, t.reshape(total, shape))
 
 

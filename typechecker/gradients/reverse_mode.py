@@ -1,10 +1,10 @@
-"""Reverse-mode differentiation: from the cotangents of results to those of values that ops read.
+"""Reverse-mode differentiation: computes the cotangents of operands from those of results.
 
-`ReversePass.run` goes over ops from last to first and emits, for each op whose result has a cotangent, the ops that give the
-cotangents of its operands (`scalar_rules`, `array_rules`, `control_rules`).  What is emitted is core like any other: it is typed,
-counted, fused, planned and differentiated again.  Only active values have cotangents: floats that depend on the differentiated
-ones.  Cotangents of one value are added in the order in which its readers are met, last reader first, so that a gradient is the
-same in every plan.
+`ReversePass.run` visits ops from last to first and emits, for each op whose result has a cotangent, the ops that compute the
+cotangents of its operands (`scalar_rules`, `array_rules`, `control_rules`).  The result is ordinary core: it is typed, counted,
+fused, planned and can be differentiated again.  Only active values have cotangents: floats that depend on the differentiated
+ones.  Cotangents of one value are added in the order in which its readers are visited, so that a gradient has the same bits in
+every plan.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from ..core.operations import (
     results_of,
 )
 from . import scalar_rules
-from .terms import Hidden, NotDifferentiable, Terms
+from .terms import Masking, NotDifferentiable, Terms
 
 # ---------------------------------------------------------------------------------------------------- activity
 
 class Activity:
-    """The active values: those that depend on given ones and are floats or complex."""
+    """Activity analysis: the float and complex values that depend on given values."""
 
     def __init__(self, builder: Builder, values: Iterable[ValueId]) -> None:
         self.builder, self.values = builder, set(values)
@@ -43,13 +43,13 @@ class Activity:
         return kind.is_float or kind.is_complex
 
     def add(self, values: Iterable[ValueId]) -> bool:
-        """Make values active, as far as they are floats; is any of them new?"""
+        """Make the floats among some values active; was any of them not active before?"""
         new = {value for value in values if self.is_real(value)} - self.values
         self.values |= new
         return bool(new)
 
     def extend(self, ops: Sequence[Op]) -> None:
-        """Find the active results of ops in order."""
+        """Add the active results of ops, in order."""
         for op in ops:
             match op:
                 case MapCells():
@@ -84,7 +84,7 @@ class Activity:
                         self.add(results_of(op))
 
     def _pass(self, targets: Sequence[ValueId], sources: Sequence[ValueId]) -> bool:
-        """Make each target active whose source is; is any of them new?"""
+        """Make each target active whose source is; was any of them not active before?"""
         return self.add(target for target, source in zip(targets, sources, strict=True) if source in self.values)
 
 
@@ -93,76 +93,78 @@ class Activity:
 Rules: TypeAlias = Mapping[type, "Callable[[ReversePass, Any], None]"]
 
 
-Cell: TypeAlias = tuple[Gather, ValueId, Hidden]
-"""A selection, its cotangent, and what zeros of that may hide."""
+Cell: TypeAlias = tuple[Gather, ValueId, Masking]
+"""A gather of one cell, the cotangent of its result, and the masking of that cotangent."""
 
 Gathers: TypeAlias = Mapping[ValueId, "list[Cell]"]
-"""By array, selections with their cotangents."""
+"""The gathers from an array, with their cotangents."""
 
 
 class ReversePass:
-    """The cotangents of the values of one block, emitted into the innermost open block.
+    """Computes the cotangents of the values of one block, emitted into the innermost open block.
 
-    `rules`: of ops other than scalar functions, by their types.  `cells`: of an array, by axis and position, the cotangents of
-    its cells at literal positions, until that of the array is asked for.  `gathers`: of some arrays, the selections whose
-    cotangents are left to the caller (`_map` sums those of all cells by index).  `hidden`: by value, what zeros of its
-    cotangent may hide."""
+    `rules` has the rules of ops other than scalar functions, by type.  `cells` collects, by array, axis and position, the
+    cotangents of cells at literal positions until `settle` adds them.  `gathers` are selections from arrays whose cotangents the
+    caller sums (`_map` sums those of all its cells by index).  `maskings` has the masking of the cotangent of each value.
+    """
 
     def __init__(self, builder: Builder, span: Span, activity: Activity, rules: Rules, gathers: Gathers) -> None:
         self.builder, self.span, self.activity, self.rules, self.gathers = builder, span, activity, rules, gathers
         self.terms = Terms(builder, span)
         self.cotangents: dict[ValueId, ValueId] = {}
         self.cells: dict[ValueId, dict[int, dict[int, Cell]]] = {}
-        self.hidden: dict[ValueId, Hidden] = {}
+        self.maskings: dict[ValueId, Masking] = {}
 
     def is_active(self, value: ValueId) -> bool:
         return value in self.activity.values
 
-    def add(self, value: ValueId, cotangent: ValueId | None, hidden: Hidden | None = None) -> None:
-        """Add to the cotangent of a value; `hidden`: what its zeros may hide (None: as the one at hand).
+    def add(self, value: ValueId, cotangent: ValueId | None, masking: Masking | None = None) -> None:
+        """Add to the cotangent of a value; `masking` is the masking of the summand (None: that of the op being differentiated).
 
-        An item is selected away only if it is so for all that read it."""
+        An item is masked out only if all of its readers mask it out, so the masking of a sum is the least of its summands'.
+        """
         if cotangent is None or not self.is_active(value):
             return
         before = self.cotangents.get(value)
         total = cotangent if before is None else self.terms.add(before, cotangent)
-        self.replace(value, total, self.terms.hidden if hidden is None else hidden)
+        self.replace(value, total, self.terms.masking if masking is None else masking)
 
     def add_cell(self, op: Gather, position: int, cotangent: ValueId) -> None:
-        """Add to the cotangent of the cell that is selected at a literal position."""
+        """Add to the cotangent of the cell that a gather selects at a literal position."""
         cells, t = self.cells.setdefault(op.arg, {}).setdefault(op.axis, {}), self.terms
         if position in cells:
-            _, before, hidden = cells[position]
-            cells[position] = op, t.add(before, cotangent), min(hidden, t.hidden)
+            _, before, masking = cells[position]
+            cells[position] = op, t.add(before, cotangent), min(masking, t.masking)
         else:
-            cells[position] = op, cotangent, t.hidden
+            cells[position] = op, cotangent, t.masking
 
     def settle(self, values: Iterable[ValueId]) -> None:
-        """Add the cotangents of cells to those of their arrays: those of most of an axis as one array, of few each in place."""
+        """Add the collected cotangents of cells to those of their arrays: most of the cells of an axis as one array, few of them
+        in place."""
         t = self.terms
         for value in values:
             for axis, cells in self.cells.pop(value, {}).items():
                 t.span, length = self.builder.spans[value], t.shape(value)[axis].constant or 0
                 if 2 * len(cells) < length:
                     for op, cell, _ in cells.values():
-                        self.replace(value, t.add_to_cell(self.cotangents.get(value), op, cell), Hidden.VALUES)
+                        self.replace(value, t.add_to_cell(self.cotangents.get(value), op, cell), Masking.CHOICE)
                     continue
                 zero = t.zeros_like(next(iter(cells.values()))[1])
                 parts = [cells[position][1] if position in cells else zero for position in range(length)]
-                hidden = max(cell[2] for cell in cells.values()) if len(cells) == length else Hidden.VALUES
-                self.add(value, t.stack(axis, parts), hidden)
+                masking = max(cell[2] for cell in cells.values()) if len(cells) == length else Masking.CHOICE
+                self.add(value, t.stack(axis, parts), masking)
 
-    def replace(self, value: ValueId, total: ValueId, hidden: Hidden) -> None:
-        """Set the cotangent of a value to one that what there was has been added to; `hidden`: by the zeros of what is new."""
-        self.hidden[value] = min(hidden, self.hidden.get(value, hidden))
+    def replace(self, value: ValueId, total: ValueId, masking: Masking) -> None:
+        """Set the cotangent of a value to `total`, which includes the previous one; `masking` is the masking of the summand."""
+        self.maskings[value] = min(masking, self.maskings.get(value, masking))
         self.cotangents[value] = total
 
-    def hidden_by(self, values: Iterable[ValueId]) -> Hidden:
-        """What zeros of the cotangents of values may hide."""
-        return max((self.hidden.get(value, Hidden.NOTHING) for value in values), default=Hidden.NOTHING)
+    def masking_of(self, values: Iterable[ValueId]) -> Masking:
+        """The greatest masking of the cotangents of some values."""
+        return max((self.maskings.get(value, Masking.NONE) for value in values), default=Masking.NONE)
 
     def run(self, ops: Sequence[Op]) -> None:
-        """Go over ops from last to first."""
+        """Differentiate ops from last to first."""
         skipped = frozenset[ValueId]()
         for op in reversed(ops):
             results = results_of(op)
@@ -177,7 +179,7 @@ class ReversePass:
             if self.cotangents.keys().isdisjoint(results) or self.activity.values.isdisjoint(results):
                 continue
             self.terms.span = self.builder.spans[results[0]]
-            self.terms.hidden = self.hidden_by(results)
+            self.terms.masking = self.masking_of(results)
             self._op(op)
 
     def _op(self, op: Op) -> None:
@@ -190,22 +192,22 @@ class ReversePass:
         rule(self, op)
 
     def _declared(self, declared: DeclaredAdjoint) -> None:
-        """The cotangents that a declared adjoint gives."""
+        """Add the cotangents of the arguments of `f⍫g`, which g gives."""
         cotangent = self.cotangents.get(declared.result)
         if cotangent is None or not any(map(self.is_active, declared.arguments)):
             return
-        hidden = self.hidden[declared.result]
+        masking = self.maskings[declared.result]
         parts = declared.pull(declared.arguments, cotangent)
         if not parts:
             raise NotDifferentiable(is_reported=True)
         for argument, part in zip(declared.arguments, parts, strict=True):
-            self.add(argument, part, hidden)
+            self.add(argument, part, masking)
 
     def _scalar(self, op: Scalar, cotangent: ValueId) -> None:
         t = self.terms
         rules = scalar_rules.CIRCULAR.get(op.parameter) if op.function == "circular" else None
         rows = (rules,) if op.function == "circular" else scalar_rules.RULES.get(op.function)
-        hidden = max(t.hidden, scalar_rules.hidden_by(t, op))
+        masking = max(t.masking, scalar_rules.masking_of(t, op))
         for number, arg in enumerate(op.args):
             if not self.is_active(arg):
                 continue
@@ -219,7 +221,7 @@ class ReversePass:
             rule = rows[number]
             if rule is not None:
                 part = t.sum_to_rank(rule(t, op.args, op.result, cotangent), len(t.shape(arg)))
-                self.add(arg, part, hidden)
+                self.add(arg, part, masking)
 
     # ------------------------------------------------------------------------------------------- blocks
 
@@ -232,18 +234,19 @@ class ReversePass:
 
 def cotangents_of(
     builder: Builder, span: Span, ops: Sequence[Op], activity: Activity,
-    seeds: Sequence[tuple[ValueId, ValueId, Hidden]], wanted: Sequence[ValueId], rules: Rules, gathers: Gathers,
-) -> tuple[list[ValueId | None], list[Hidden]]:  # fmt: skip
-    """The cotangents of `wanted`, and what zeros of each may hide, from `seeds`: (value, its cotangent, what zeros of that may
-    hide); None is 0.
+    seeds: Sequence[tuple[ValueId, ValueId, Masking]], wanted: Sequence[ValueId], rules: Rules, gathers: Gathers,
+) -> tuple[list[ValueId | None], list[Masking]]:  # fmt: skip
+    """The cotangents of `wanted` (None is 0) and their maskings.
 
-    The ops have been emitted and define, from the wanted values and others, the values that have seeds."""
+    `ops` have been emitted and define the values of `seeds`, which are triples (value, cotangent, masking), from the wanted
+    values and others.
+    """
     reverse = ReversePass(builder, span, activity, rules, gathers)
     for seed in seeds:
         reverse.add(*seed)
     reverse.run(ops)
     reverse.settle(wanted)
-    return [reverse.cotangents.get(value) for value in wanted], [reverse.hidden_by((value,)) for value in wanted]
+    return [reverse.cotangents.get(value) for value in wanted], [reverse.masking_of((value,)) for value in wanted]
 
 
 _NAMES: Final = {"Format": "text of a number", "Library": "library function"}

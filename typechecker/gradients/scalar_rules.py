@@ -1,10 +1,10 @@
 """The derivatives of the scalar functions: by function, the cotangent of each operand from that of the result.
 
-The cotangent of a complex number a + bi is the derivative by a and i times that by b; through an analytic function it is the
+The cotangent of a complex number a + bi is the derivative by a plus i times that by b; for an analytic function it is the
 cotangent of the result times the conjugate of the derivative.
 
-A rule gets the terms, the operands, the result, and the result's cotangent.  Where a derivative may be infinite or undefined, a
-cotangent of 0 stays 0 (`Terms.times`): items that are selected away never make NaN of it.  At a tie of `min` and `max` the
+A rule gets the terms, the operands, the result, and the result's cotangent.  Where a derivative may be infinite or undefined,
+`Terms.times` keeps a cotangent of 0 at 0, so that items which were masked out do not become NaN.  At a tie of `min` and `max` the
 first operand takes the cotangent; `abs` and `sign` have derivative 0 at 0.
 """
 
@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from ..core.operations import Literal, Scalar, ValueId
 from ..elements import Kind
-from .terms import Hidden, Terms
+from .terms import Masking, Terms
 
 Operands: TypeAlias = Sequence[ValueId]
 Rule: TypeAlias = "Callable[[Terms, Operands, ValueId, ValueId], ValueId]"
@@ -45,7 +45,7 @@ def _one_minus(t: Terms, x: ValueId) -> ValueId:
 
 
 def constant(t: Terms, x: ValueId) -> float | None:
-    """The number that a scalar operand is, seen through conversions."""
+    """The number that a scalar operand is, also through conversions; None if it is not constant."""
     op = t.builder.definitions.get(x)
     while isinstance(op, Scalar) and op.function == "convert":
         op = t.builder.definitions.get(op.args[0])
@@ -55,7 +55,7 @@ def constant(t: Terms, x: ValueId) -> float | None:
 
 
 def _base_of_power(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
-    """y × x*(y-1); with a constant exponent by its value."""
+    """y × x*(y-1); a constant exponent is written as a number."""
     base, exponent = x
     known = constant(t, exponent)
     if known == 0:
@@ -87,7 +87,7 @@ def _degree_of_root(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
 
 
 def _chosen(function: str, number: int) -> Rule:
-    """Of `min` and `max`: the cotangent goes to the operand that is the result, at a tie to the first."""
+    """For `min` and `max`: the cotangent goes to the operand that is the result, at a tie to the first."""
 
     def rule(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
         first = t.apply(function, *x)
@@ -97,14 +97,14 @@ def _chosen(function: str, number: int) -> Rule:
 
 
 def _modulus(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
-    """`x|y` is y - x×⌊y÷x: constant quotient, but for x = 0."""
+    """`x|y` is y - x×⌊y÷x, whose quotient is constant; by x the slope is the quotient, 0 for x = 0."""
     quotient = t.div(t.sub(x[1], y), x[0])
     slope = t.where(t.apply("eq", x[0], t.number(0.0, x[0])), None, quotient)
     return t.neg(_times(t, g, slope))
 
 
 def _of_angle(number: int) -> Rule:
-    """The other leg over the square of the hypotenuse, both as parts of the longer leg, whose square may overflow."""
+    """For `atan2`: the other leg over the square of the hypotenuse, scaled by the longer leg, whose square may overflow."""
 
     def rule(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
         longer = t.apply("max", t.apply("abs", x[0]), t.apply("abs", x[1]))
@@ -126,7 +126,7 @@ def _binomial(number: int) -> Rule:
 
 
 def _bell(scale: float) -> Rule:
-    """`scale`×2÷√π × e*-x*2."""
+    """For `erf`: `scale`×2÷√π × e*-x*2."""
     return lambda t, x, y, g: _times(
         t, g, t.mul(t.number(scale * 2 / math.sqrt(math.pi), g), t.apply("exp", t.neg(_square(t, x[0]))))
     )
@@ -137,7 +137,7 @@ def _sine(t: Terms, x: ValueId, which: int) -> ValueId:
 
 
 def _legs(t: Terms, x: ValueId, *, outside: bool) -> ValueId:
-    """√x²-1 of a positive number, without overflow, or √1-x²; both without cancellation."""
+    """√x²-1 for a positive x, without overflow, or √1-x²; both without cancellation."""
     if outside:
         return t.mul(t.apply("sqrt", t.sub(x, t.number(1.0, x))), t.apply("sqrt", _one_plus(t, x)))
     return t.apply("sqrt", t.mul(_one_minus(t, x), _one_plus(t, x)))
@@ -148,7 +148,7 @@ def _over_legs(t: Terms, x: ValueId) -> ValueId:
 
 
 def _converted(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
-    """The real part where a real number was made complex."""
+    """For conversions: the real part of the cotangent, if a real number was made complex."""
     kind = t.kind(x[0])
     if t.kind(g).is_complex and not kind.is_complex:
         g = _sine(t, g, 9)
@@ -156,14 +156,14 @@ def _converted(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
 
 
 def _magnitude(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
-    """g times the sign, which of a complex number is that divided by its magnitude."""
+    """For `abs`: g times the sign, which for a complex number is the number divided by its magnitude."""
     if not t.kind(x[0]).is_complex:
         return _times(t, g, t.apply("sign", x[0]))
     return t.times(t.apply("convert", g, to=t.kind(x[0])), t.apply("sign", x[0]))
 
 
 def _part(factor: complex) -> Rule:
-    """Of the real part, or the imaginary: g times 1 or i; of a real number, g or 0."""
+    """For the real part (factor 1) and the imaginary part (factor i): g times the factor; for a real number, g or 0."""
 
     def rule(t: Terms, x: Operands, y: ValueId, g: ValueId) -> ValueId:
         kind = t.kind(x[0])
@@ -199,7 +199,7 @@ CIRCULAR: Final[dict[int, Rule | None]] = {
     8: None,
     -8: None,
 }
-"""By number of the circular function; None: constant, or defined nowhere."""
+"""The rules of `circular` by its number; None if the function is constant or defined nowhere."""
 
 CONSTANT: Final[tuple[Rule | None, ...]] = (None, None, None)
 
@@ -238,7 +238,8 @@ RULES: Final[dict[str, tuple[Rule | None, ...]]] = {
     "binomial": (_binomial(0), _binomial(1)),
     "select": (None, lambda t, x, y, g: t.where(x[0], g, None), lambda t, x, y, g: t.where(x[0], None, g)),
 }  # fmt: skip
-"""By function, a rule for each operand; None: constant in it.  A function of floats that is not here has no derivative."""
+"""By function, a rule for each operand; None if the result is constant in it.  A function of floats without a row has no
+derivative."""
 
 ANALYTIC: Final = frozenset({
     "neg", "reciprocal", "abs", "conj", "exp", "ln", "sqrt", "pi_times", "convert", "convert_checked", "add", "sub", "mul", "div",
@@ -248,13 +249,13 @@ ANALYTIC: Final = frozenset({
 ANALYTIC_CIRCULAR: Final = frozenset({1, 2, 5, 6, 9, 10, 11, -9, -10})
 
 CHOOSE: Final = frozenset({"select", "min", "max", "abs"})
-"""Functions whose rules make a cotangent 0 where the operand does not matter."""
+"""Functions that choose: the cotangent of an operand is 0 where the result does not depend on it."""
 
 
-def hidden_by(t: Terms, op: Scalar) -> Hidden:
-    """What zeros of the cotangents that a rule gives may hide; products with the 0 and 1 of a comparison select items."""
+def masking_of(t: Terms, op: Scalar) -> Masking:
+    """The masking that the rule of an op adds: choices mask values, and products with a 0 or 1 made of a bool mask slopes."""
     if op.function in CHOOSE:
-        return Hidden.VALUES
+        return Masking.CHOICE
     definitions = [t.builder.definitions.get(arg) for arg in op.args]
     is_truth = any(isinstance(d, Scalar) and d.function == "convert" and t.kind(d.args[0]) is Kind.BOOL for d in definitions)
-    return Hidden.SLOPES if is_truth else Hidden.NOTHING
+    return Masking.FACTOR if is_truth else Masking.NONE

@@ -1,4 +1,4 @@
-"""Emits the core ops that adjoints are made of, by value id: elementwise functions, sums over axes, views, constants."""
+"""Emits the core ops of adjoints, by value id: elementwise functions, sums over axes, views, constants."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Shape = tuple[Size, ...]
 
 
 class NotDifferentiable(Exception):
-    """A rule is missing, or an error has been reported (`is_reported`)."""
+    """There is no rule, or an error has been reported already (`is_reported`)."""
 
     def __init__(
         self, message: str = "", span: Span | None = None, notes: Sequence[str] = (), *, is_reported: bool = False
@@ -45,13 +45,16 @@ class NotDifferentiable(Exception):
         self.message, self.span, self.notes, self.is_reported = message, span, tuple(notes), is_reported
 
 
-class Hidden(IntEnum):
-    """What a cotangent of 0 may hide, since the item was selected away: nothing, slopes that are not finite at finite items (a
-    factor 0 or 1 of a product), or also items that are not finite (a choice)."""
+class Masking(IntEnum):
+    """How items with cotangent 0 may have been masked out, and so which values at them must not make NaN of the 0.
 
-    NOTHING = 0
-    SLOPES = 1
-    VALUES = 2
+    Not at all; by a factor 0, as in `x×x>0`: slopes may be infinite where values are finite; or by a choice, as in `m ¿ (x ⋄ 0)`:
+    values may be NaN or infinite too.
+    """
+
+    NONE = 0
+    FACTOR = 1
+    CHOICE = 2
 
 
 class Terms:
@@ -60,9 +63,9 @@ class Terms:
     def __init__(self, builder: Builder, span: Span) -> None:
         self.builder, self.span = builder, span
         self.sums: dict[tuple[ValueId, int], ValueId] = {}
-        """The sums over an axis that the function takes."""
-        self.hidden = Hidden.NOTHING
-        """What zeros of the cotangent at hand may hide."""
+        """The sums that the differentiated function computes itself, by array and axis."""
+        self.masking = Masking.NONE
+        """The masking of the cotangent that is being propagated."""
 
     def type(self, value: ValueId) -> ArrayType:
         return self.builder.types[value]
@@ -110,7 +113,7 @@ class Terms:
     # ------------------------------------------------------------------------------------------- elementwise
 
     def apply(self, function: str, *args: ValueId, parameter: int = 0, to: Kind | None = None) -> ValueId:
-        """An elementwise function of operands of which the shape of one is the longest; `to`: the kind of a conversion."""
+        """An elementwise function; the operand of the longest shape gives the shape, `to` the kind of a conversion."""
         compute = self.kind(args[-1])
         row = FUNCTIONS[function]
         kind = to if row.result is ResultKind.TARGET else row.result_kind(compute, parameter)
@@ -140,30 +143,31 @@ class Terms:
         return self.apply("conj", x) if self.kind(x).is_complex else x
 
     def where(self, condition: ValueId, x: ValueId | None, y: ValueId | None) -> ValueId:
-        """Items of x where the condition holds, else of y; None is 0."""
+        """The items of x where the condition holds, else those of y; None stands for 0."""
         like = x if x is not None else y
         assert like is not None
         zero = self.number(0.0, like)
         return self.apply("select", condition, zero if x is None else x, zero if y is None else y)
 
     def times(self, cotangent: ValueId, slope: ValueId) -> ValueId:
-        """A cotangent times a derivative: 0 for an item that was selected away, whatever the derivative is.
+        """A cotangent times a derivative: 0 for an item that was masked out, even if the derivative is NaN or infinite.
 
-        Its own derivative by the cotangent is the slope also where the cotangent is 0, if that is finite."""
-        if self.hidden:
+        The derivative of the product by the cotangent is the slope, also where the cotangent is 0, if the slope is finite.
+        """
+        if self.masking:
             slope = self.where(self.apply("gt", self._is_zero(cotangent), self.is_finite(slope)), None, slope)
         return self.mul(cotangent, slope)
 
     def over(self, cotangent: ValueId, divisor: ValueId) -> ValueId:
-        """A cotangent divided by a number, in the same way."""
-        if self.hidden:
+        """A cotangent divided by a number: 0 for an item that was masked out, even if the number is 0 or NaN."""
+        if self.masking:
             is_undefined = self.apply("or", self._is_zero(divisor), self.apply("ne", divisor, divisor))
-            is_hidden = self.apply("and", self._is_zero(cotangent), is_undefined)
-            divisor = self.where(is_hidden, self.number(1.0, divisor), divisor)
+            is_masked = self.apply("and", self._is_zero(cotangent), is_undefined)
+            divisor = self.where(is_masked, self.number(1.0, divisor), divisor)
         return self.div(cotangent, divisor)
 
     def is_always_finite(self, x: ValueId) -> bool:
-        """Are all items finite, whatever the data: integers, and these divided by positive integers?"""
+        """Are all items finite for all data: are they integers, or quotients of these by positive integers?"""
         match self.builder.definitions.get(x):
             case Scalar(function="convert", args=(arg,)):
                 return self.kind(arg).is_integer
@@ -190,8 +194,11 @@ class Terms:
         )  # fmt: skip
 
     def sum(self, x: ValueId, axis: int) -> ValueId:
-        """The sum over an axis: of a product the product of sums; of items whose sum the function takes, times what does not
-        vary along the axis, that sum times this."""
+        """The sum over an axis, by fewer operations where x allows it.
+
+        The sum of a product of matrices is a product of sums.  If the differentiated function sums items itself, the sum of these
+        items times a factor that is constant along the axis is that sum times the factor.
+        """
         shorter = self._shorter_sum(x, axis)
         return self.reduce("add", x, axis) if shorter is None else shorter
 
@@ -278,7 +285,7 @@ class Terms:
         shape = self.shape(x)
         return self.reshape(self.slice(x, axis, at, ONE), shape[:axis] + shape[axis + 1 :])
 
-    # Of values of any kind, with what is known of their items.
+    # Slices and stacks of values of any kind, which keep the facts about their items.
 
     def slice_any(self, x: ValueId, length: Size, start: Size = ZERO) -> ValueId:
         """Major cells `start` to `start + length`."""
@@ -302,13 +309,13 @@ class Terms:
         return self.emit(lambda r: Join(r, args, axis), self.kind(args[0]), full_shape)
 
     def stack(self, axis: int, cells: Sequence[ValueId]) -> ValueId:
-        """The array that has these cells along an axis."""
+        """The array with these cells along a new axis."""
         shape = self.shape(cells[0])
         full_shape = (*shape[:axis], as_size(len(cells)), *shape[axis:])
         return self.emit(lambda r: Stack(r, tuple(cells), axis), self.kind(cells[0]), full_shape)
 
     def add_to_cell(self, total: ValueId | None, op: Gather, cell: ValueId) -> ValueId:
-        """The total (None: zeros) of an array with something added to the cell that one index selects, in place."""
+        """Add to one cell of an array of cotangents, in place; `total` None stands for zeros."""
         if total is not None:
             gather = partial(Gather, arg=total, indices=op.indices, axis=op.axis, checked=op.checked, indexing=op.indexing)
             cell = self.add(self.emit(gather, self.kind(cell), self.shape(cell)), cell)
@@ -318,7 +325,7 @@ class Terms:
         return self.emit(update, self.kind(cell), self.shape(op.arg))
 
     def products_before(self, x: ValueId, axis: int) -> ValueId:
-        """The products of all items before each along an axis."""
+        """The product of all earlier items along an axis, for each item."""
         shape = self.shape(x)
         ones = self.full(1.0, self.kind(x), (*shape[:axis], ONE, *shape[axis + 1 :]))
         return self.slice(self.join(axis, ones, self.scan("mul", x, axis)), axis, ZERO, shape[axis])

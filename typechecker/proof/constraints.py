@@ -28,8 +28,11 @@ _MOST_ENDS = 8  # the guards at the ends of nested loops double with each loop
 
 @dataclass(slots=True, eq=False)
 class LoopIndex:
-    """The index of a loop of `trip` iterations.  `needs_iteration`: a fact in which i does not occur was proved from 0 ≤ i <
-    trip, or in an arm of the body from its condition.  `start`: how many premises there were before the loop."""
+    """The index of a loop of `trip` iterations.
+
+    `needs_iteration`: a fact without the index was proved from 0 ≤ i < trip, or in an arm of the body from its condition. `start`
+    is the number of premises before the loop.
+    """
 
     variable: SizeVariable
     trip: Size
@@ -46,7 +49,7 @@ def variables_of(fact: SizeFact) -> frozenset[SizeVariable]:
 
 
 def mentions_index(fact: SizeFact, loops: Sequence[LoopIndex]) -> bool:
-    """Do loop indices occur in a fact, and otherwise only sizes that are known when the program is loaded?"""
+    """Do loop indices occur in a fact, and otherwise only sizes that loading knows?"""
     indices = {loop.variable for loop in loops}
     variables = variables_of(fact)
     return bool(variables & indices) and all(v in indices or not v.is_runtime for v in variables)
@@ -63,10 +66,11 @@ def guards_of(obligation: Obligation, loops: Sequence[LoopIndex]) -> tuple[CoreG
 
 
 def _ends(fact: SizeFact, loops: Sequence[LoopIndex]) -> list[tuple[SizeFact, Size]] | None:
-    """The fact at the least and greatest indices, each with the trip counts' product that must be at least 1 for it to be
+    """The fact at the least and the greatest indices, each with the product of trip counts that must be at least 1 for it to be
     required.
 
-    None if it is not affine in some index, or of a relation that the ends do not decide."""
+    None if the fact is not affine in some index, or its relation is not decided by the ends.
+    """
     if fact.relation in (Relation.NOT_EQUAL, Relation.DIVIDES):
         return None
     constraints: list[tuple[SizeFact, Size]] = [(fact, ONE)]
@@ -110,7 +114,8 @@ Alternatives = tuple[tuple[SizeFact, ...], ...]
 class Arm:
     """The facts about sizes that hold in an arm: all of one of the `alternatives` (none: the arm is never reached).
 
-    `needs_condition`: something was proved from them.  `start`: how many premises there were before the arm."""
+    `needs_condition`: something was proved from them.  `start` is the number of premises before the arm.
+    """
 
     alternatives: Alternatives
     needs_condition: bool = False
@@ -146,7 +151,7 @@ def _positive_where(fact: SizeFact) -> Size:
             rest = remainder(fact.right, fact.left)
             return ONE - rest * rest
         case Relation.POWER:
-            return ONE  # no condition says it
+            return ONE  # conditions state no powers
 
 
 # ---------------------------------------------------------------------------------------------------- constraints
@@ -155,11 +160,12 @@ def _positive_where(fact: SizeFact) -> Size:
 class Constraints:
     """The constraints collected while elaborating.
 
-    `premises` are the facts in scope; loading must check `guards`, and also `solver_assumptions`, which the solver proved;
-    `declared_usages` are the quantities that calls state.  `clause_site` is the signature being checked, else the `where` of
-    `input_sites` may state more about sizes.  `proof` says how the body being inlined was proved for all sizes; `scopes` are the
-    enclosing loops with an index and the enclosing arms, outermost first; `supposed` are the premises that a question states.
-    `refused` is the last fact that was an error because it depends on run-time sizes."""
+    `premises` are the facts in scope.  Loading must check `guards`, and also `solver_assumptions`, which the solver proved.
+    `declared_usages` are the quantities that calls state.  `clause_site` is the signature being checked; without one, the `where`
+    of `input_sites` may state more about sizes.  `proof` says how the body being inlined was proved for all sizes.  `scopes` are
+    the enclosing indexed loops and arms, outermost first.  `supposed` are the premises of a question (`supposing`).  `refused` is
+    the last fact that was an error because it depends on runtime sizes.
+    """
 
     premises: list[SizeFact] = field(default_factory=list)
     guards: list[CoreGuard] = field(default_factory=list)
@@ -187,7 +193,7 @@ class Constraints:
         del self.premises[premises:], self.guards[guards:], self.solver_assumptions[solved:]
 
     def withdraw(self, facts: Sequence[SizeFact]) -> None:
-        """Remove premises that were added last: an equal one before them is that of an outer scope."""
+        """Remove the premises that were added last; equal ones before them belong to outer scopes and stay."""
         for fact in facts:
             del self.premises[len(self.premises) - 1 - self.premises[::-1].index(fact)]
 
@@ -209,7 +215,7 @@ class Constraints:
     def require(
         self, obligation: Obligation, spans: Mapping[SizeVariable, tuple[Span, str]], report: Callable[[Diagnostic], None]
     ) -> bool:  # fmt: skip
-        """See `Builder.require`; `spans` has the origins of run-time sizes."""
+        """See `Builder.require`; `spans` has the origins of runtime sizes."""
         fact = obligation.fact
         decision = self._prove(fact) if self.proof is Proof.NONE else self._trusted(fact)
         if decision.verdict is Verdict.PROVED:
@@ -234,7 +240,7 @@ class Constraints:
         if decision.verdict is Verdict.DEPENDS and fact.is_runtime():
             self.refused = fact
         if self.clause_site is not None and decision.verdict is not Verdict.NEVER:
-            self.premises.append(fact)  # so that it is reported once
+            self.premises.append(fact)  # do not report it again
         return False
 
     def sites(self) -> Sequence[ClauseSite]:
@@ -250,8 +256,10 @@ class Constraints:
         )
 
     def _trusted(self, fact: SizeFact) -> ProofResult:
-        """The verdict on a fact in a body that was proved for all sizes: only numbers may still refute it, which would be a bug
-        (but in an arm, which then is not reached)."""
+        """The verdict on a fact in a body that was proved for all sizes.
+
+        Only numbers can refute it, which is a bug in Rho, except in an arm that is not reached.
+        """
         in_arm = any(isinstance(scope, Arm) for scope in self.scopes)
         if not in_arm and fact.left.constant is not None and fact.right.constant is not None:
             return prove(fact)
@@ -260,7 +268,7 @@ class Constraints:
     def _solved(self, guard: CoreGuard) -> None:
         """Record a fact that the solver proved, to be evaluated at load, or in each iteration of a loop whose index occurs in it.
 
-        Facts with other run-time sizes are not recorded: their ops check them."""
+        Facts with other runtime sizes are not recorded: their ops check them."""
         loops = self.loops
         if guard.fact.is_runtime() and not mentions_index(guard.fact, loops):
             return
@@ -317,7 +325,7 @@ class Constraints:
         return ProofResult(Verdict.UNKNOWN)
 
     def _note_scopes(self, fact: SizeFact, verdict: Verdict) -> None:
-        """Mark each loop and arm without whose premises, and those of the scopes in it, the verdict would be another."""
+        """Mark each loop and arm if the verdict depends on its premises or on those of the scopes inside it."""
         unconditional = self._unconditional()
         for scope in self.scopes:
             inside = [p for p in self.premises[scope.start :] if p in unconditional]
@@ -331,12 +339,12 @@ class Constraints:
                         scope.needs_condition = prove_without_examples(fact, outside) is not verdict
 
     def _unconditional(self) -> list[SizeFact]:
-        """The facts that loading checks whatever is computed."""
+        """The facts that loading checks unconditionally."""
         return [guard.fact for guard in self.guards if guard.holds_always]
 
     @contextmanager
     def supposing(self, facts: Sequence[SizeFact]) -> Iterator[None]:
-        """A block in which more facts hold, for questions about what follows from them."""
+        """A block with more premises, for questions about what follows from them."""
         premises, supposed = len(self.premises), len(self.supposed)
         self.premises += facts
         self.supposed += facts
@@ -363,7 +371,7 @@ class Constraints:
         return arm
 
     def close_scope(self) -> None:
-        """Leave a body or an arm: of the premises added inside only those stay that loading checks unconditionally."""
+        """Leave a body or an arm: of the premises added inside, only those that loading checks unconditionally stay."""
         scope = self.scopes.pop()
         unconditional = self._unconditional()
         added = [p for p in self.premises[scope.start :] if p in unconditional]

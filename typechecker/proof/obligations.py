@@ -61,7 +61,7 @@ class SizeFact:
                 return right == 1 or (left == right == 0)
 
     def is_runtime(self) -> bool:
-        """Does a run-time size occur in it?"""
+        """Does a runtime size occur in it?"""
         return self.left.is_runtime() or self.right.is_runtime()
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ class SizeFact:
         return f"{self.left} {self.relation.value} {self.right}"
 
     def describe_failure(self, sizes: Mapping[SizeVariable, int]) -> str:
-        """The text that it does not hold for these sizes, with the values of its sides where they are more than names."""
+        """The reason why it does not hold for these sizes, with the values of its sides unless they are plain names."""
         mentioned = sorted(self.left.variables() | self.right.variables(), key=lambda v: v.key)
         shown = ", ".join(f"{v.name}={sizes[v]}" for v in mentioned)
         numbers = [
@@ -84,8 +84,10 @@ class SizeFact:
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """A fact with the span that needs it and the diagnostic (code, message, labels, notes, fixes) if it fails.  `meant` are fixes
-    of what surely is no data of that size, which stand before a `where`."""
+    """A fact with the span that needs it and the diagnostic (code, message, labels, notes, fixes) if it fails.
+
+    `mistake_fixes` are fixes for a likely slip, where no data can have that size; they precede the fix by `where`.
+    """
 
     fact: SizeFact
     code: Code
@@ -94,4 +96,4 @@ class Obligation:
     labels: tuple[Label, ...] = ()
     notes: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
-    meant: tuple[Fix, ...] = ()
+    mistake_fixes: tuple[Fix, ...] = ()

@@ -72,7 +72,7 @@ def find_examples(fact: SizeFact, premises: Sequence[SizeFact]) -> SmallModels:
 
 
 def with_caps(fact: SizeFact) -> frozenset[SizeVariable]:
-    """The variables of a fact, and those of their caps."""
+    """The variables of a fact and of their caps."""
     reached = set(fact.left.variables() | fact.right.variables())
     pending = list(reached)
     while pending:

@@ -1,6 +1,6 @@
 """Reports obligations that are not proved: code, severity, message, and a suggested `where` clause.
 
-A fact that is never true, or that depends on run-time sizes, is an error.  One that depends on the sizes of a signature is an
+A fact that is never true, or that depends on runtime sizes, is an error.  One that depends on the sizes of a signature is an
 error with the `where` that would state it.  One that depends on inputs and params only is a warning, with the `where` of an
 input, and the caller makes it a guard.
 """
@@ -27,8 +27,11 @@ from .prover import ProofResult, prove_without_examples
 
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
-    """A declaration that may have a `where`: its name in messages (`of`), the span of the insertion, the text `joint` before the
-    new clause, and the sizes that may occur.  `width`: of an input of texts, their width and its span."""
+    """A declaration that may have a `where`.
+
+    `of` is its name in messages, `joint` the text before the new clause, `names` the sizes that may occur.  For an input of
+    texts, `width` is the width of the texts with its span.
+    """
 
     of: str
     at: Span
@@ -47,7 +50,7 @@ def clause_site(
 
 
 def suggest_clause(fact: SizeFact, premises: Sequence[SizeFact], sites: Sequence[ClauseSite]) -> tuple[Fix, ...]:
-    """The fix of the first declaration that can state a fact; of two widths of texts, one name for both, and of one, padding."""
+    """The fix of the first declaration that can state a fact; for widths of texts, one common name or padding."""
     widths = [site.width for site in sites if site.width is not None]
     same = _one_width(fact, premises, widths) or _padding(fact, frozenset([size for size, _ in widths]))
     if same is not None:
@@ -57,9 +60,10 @@ def suggest_clause(fact: SizeFact, premises: Sequence[SizeFact], sites: Sequence
 
 
 def _one_width(fact: SizeFact, premises: Sequence[SizeFact], widths: Sequence[tuple[SizeVariable, Span]]) -> Fix | None:
-    """The fix of a fact that two widths of texts are equal: with one name for both, loading pads the texts to the widest.
+    """The fix for two widths of texts that must be equal: with one name for both, loading pads the texts to the greater width.
 
-    It has no edit if other facts use the name to be replaced."""
+    It has no edit if other facts use the name to be replaced.
+    """
     sides = fact.left.variables() | fact.right.variables()
     widths_used = dict.fromkeys(size for size, _ in widths if size in sides)
     if (
@@ -69,8 +73,8 @@ def _one_width(fact: SizeFact, premises: Sequence[SizeFact], widths: Sequence[tu
     ):
         return None
     first, other = widths_used
-    stated = any(other in (premise.left.variables() | premise.right.variables()) for premise in premises)
-    edits = () if stated else tuple([Edit(span, str(first)) for size, span in widths if size == other])
+    is_named = any(other in (premise.left.variables() | premise.right.variables()) for premise in premises)
+    edits = () if is_named else tuple([Edit(span, str(first)) for size, span in widths if size == other])
     return Fix(f"name the width `{first}` instead of `{other}`: texts whose widths have one name are padded alike", edits)
 
 
@@ -113,11 +117,11 @@ def _candidates(fact: SizeFact) -> Iterator[SizeFact]:
                 if isinstance(atom, NonlinearAtom) and atom.kind in (AtomKind.MAXIMUM, AtomKind.MINIMUM):
                     for one, other in permutations(atom.args, 2):
                         yield positive(SizeFact(Relation.AT_MOST, one, other))
-    stated = positive(fact)
-    above = stated.right.constant
+    normalised = positive(fact)
+    above = normalised.right.constant
     if fact.relation is Relation.LESS and above is not None and above > 0:
-        yield SizeFact(Relation.AT_MOST, stated.left, stated.right - 1)
-    yield stated
+        yield SizeFact(Relation.AT_MOST, normalised.left, normalised.right - 1)
+    yield normalised
 
 
 def positive(fact: SizeFact) -> SizeFact:
@@ -193,7 +197,8 @@ def unproved_diagnostic(
     runtime = sorted((v for v in checked if v.is_runtime and not indices), key=lambda v: v.id)
     counterexample = decision.counterexample
     shown = None if counterexample is None else {v.name: n for v, n in counterexample.items() if v in variables}
-    code, labels, notes, fixes = obligation.code, obligation.labels, obligation.notes, (*obligation.meant, *obligation.fixes)
+    code, labels, notes = obligation.code, obligation.labels, obligation.notes
+    fixes = (*obligation.mistake_fixes, *obligation.fixes)
     if code == Code.E201:
         code = {Verdict.NEVER: Code.E200, Verdict.UNKNOWN: Code.E209}.get(verdict, Code.E201)
     severity, origin = Severity.ERROR, None
@@ -210,8 +215,8 @@ def unproved_diagnostic(
             severity, code, origin = Severity.WARNING, Code.W201, code
             notes = (*notes, *[fix.title for fix in obligation.fixes], CHECKED_IN_TURN if indices else CHECKED_AT_LOAD)
             clauses = [fix for guard in guards for fix in suggest_clause(guard.fact, premises, sites)]
-            fixes = obligation.meant or tuple(clauses)
-            # the program may be right, so the fix is in its declarations
+            fixes = obligation.mistake_fixes or tuple(clauses)
+            # the program may be right: the fix is in its declarations
     return Diagnostic(
         code, obligation.message, obligation.span, severity, labels=labels, notes=notes, fixes=fixes, goal=str(fact),
         verdict=verdict, counterexample=shown, origin=origin,

@@ -35,7 +35,8 @@ LINEAR, NONLINEAR = "QF_LIA", "QF_NIA"
 
 @dataclass(frozen=True, slots=True)
 class SmtQuery:
-    """Whether `goal` is true, false or neither for all sizes that satisfy `premises`; the text calls `sizes[i]` `v{i}`."""
+    """The question whether `goal` is true, false or neither for all sizes that satisfy `premises`; `sizes[i]` is `v{i}` in the
+    text."""
 
     sizes: tuple[SizeVariable, ...]
     premises: str
@@ -44,7 +45,7 @@ class SmtQuery:
 
     @property
     def key(self) -> str:
-        """The cache key: everything that the verdict depends on except the solver."""
+        """The cache key: the whole question without the solver."""
         return f"{self.logic}\n{self.premises}\n{self.goal}"
 
     def counterexample(self) -> str:
@@ -209,7 +210,7 @@ def write(key: str, verdict: Mapping[str, Any]) -> None:
 # solver or the cache, are evaluated.  Interrupted queries, and those during which the solver's process ended, are not cached.
 
 class Unproved(Enum):
-    """Why a verdict is UNKNOWN."""
+    """The reason why a verdict is UNKNOWN."""
 
     ABSENT = "the solver z3 is not installed (`pip install z3-solver`), and it might prove this"
     FAILED = "the solver's process ended without an answer (it may have run out of memory)"

@@ -30,7 +30,7 @@ def cap(address_megabytes: int) -> None:
 
 
 def allow(seconds: int) -> None:
-    """Allow this process so many more seconds of processor time."""
+    """Raise this process's limit on processor time by so many seconds."""
     try:
         import resource
     except ImportError:
@@ -57,7 +57,7 @@ def answer(z3: Any, question: dict[str, Any]) -> dict[str, Any]:
             return {"found": "sat", "model": [int(values[n].as_long()) if n in values else 0 for n in question["wanted"]]}
         if "interrupt" in solver.reason_unknown():
             return {"found": "interrupted"}
-    except (z3.Z3Exception, ValueError, MemoryError):  # also out of memory, or an integer of too many digits
+    except (z3.Z3Exception, ValueError, MemoryError):  # out of memory, or too many digits
         pass
     return {"found": "unknown"}
 

@@ -47,7 +47,7 @@ def is_boolean(element: Element) -> bool:
 
 
 _COUNTED: Final = {"/": ("quotients are `x÷y`",), "⌿": ()}
-"""Functions whose left operand may be meant as counts, not as truth, so that no fix decides; with what else may be meant."""
+"""Functions whose left operand may have been meant as counts instead of truth values, so that no fix is offered, with notes."""
 
 
 def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
@@ -94,7 +94,7 @@ def common(b: Builder, items: Sequence[Operand], span: Span, mixed: str) -> tupl
 
 
 def of_mixed(items: Sequence[Operand], mixed: str) -> str:
-    """The message for operands of no common element: `mixed`, which is of text and numbers, unless dates or times are there."""
+    """The message for operands without a common element type: `mixed` for text and numbers, another one for dates and times."""
     if all(x.type.element.unit is None for x in items):
         return mixed
     kinds = dict.fromkeys(show_type(replace(x.type, shape=(), permutation=False)) for x in items)
@@ -102,7 +102,7 @@ def of_mixed(items: Sequence[Operand], mixed: str) -> str:
 
 
 def joint_element(b: Builder, items: Sequence[Operand]) -> Element:
-    """The promoted element of operands that are not text beside numbers, with the range of all; not weak."""
+    """The promoted element of some operands, which are all text or all numbers, with the range of all; not weak."""
     positions = all(x.type.element.index_bound is not None for x in items)
     element = promote_all([x.type.element if positions else _number_element(b, x) for x in items])
     assert element is not None
@@ -110,7 +110,7 @@ def joint_element(b: Builder, items: Sequence[Operand]) -> Element:
 
 
 def _number_element(b: Builder, x: Operand) -> Element:
-    """The element of an operand as a number, with the bounds that its exact value gives it if that is a size."""
+    """The element of an operand as a number, bounded by its exact value if that is known."""
     element = b.number_element(x.type.element)
     if element.kind is not Kind.I64 or not isinstance(x.static, Size) or not surely_fits_i64(x.static):
         return element
@@ -177,7 +177,7 @@ def _small_count(shape: Sequence[Size]) -> int | None:
 
 
 def transposed(b: Builder, x: Operand, axes: Sequence[int], span: Span) -> Operand:
-    """x with axis i as axis axes[i] (distinct)."""
+    """x with its axis i as axis axes[i]; the axes are distinct."""
     order = tuple(axes)
     if order == tuple(range(len(order))):
         return x
@@ -222,7 +222,7 @@ def to_vector(b: Builder, x: Operand, span: Span) -> Operand:
 
 
 def with_fill(b: Builder, x: Operand, span: Span) -> Operand:
-    """x as an array that may get fills: with index origin 1, positions become numbers, as the fill 0 is no position then."""
+    """x as an array that may get fills: with index origin 1, positions become numbers, since the fill 0 is no position there."""
     below = x.type.element.index_bound
     if below is None or (b.index_origin == 0 and b.at_most(ONE, below)):
         return x
@@ -389,7 +389,7 @@ def static_integers(b: Builder, x: Operand) -> tuple[int, ...] | None:
 
 
 def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size, ...] | None:
-    """The sizes that an argument gives (possibly negative): static ones, or integers with a bound, which become run-time sizes;
+    """The sizes that an argument gives (possibly negative): static ones, or integers with a bound, which become runtime sizes;
     E403 without a bound."""
     exact = b.facts_of(x).quotients
     if exact is not None:
@@ -432,7 +432,7 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
 
 
 def _items(b: Builder, x: Operand) -> list[Operand] | None:
-    """The scalars of which a vector of numbers was joined, with what is known of each; None if it was made otherwise."""
+    """The scalars that were joined to a vector of numbers, with the facts about each; None if it was computed otherwise."""
     op = b.definitions.get(x.value)
     if not isinstance(op, Stack) or x.type.rank != 1 or x.type.element.index_bound is not None:
         return None
@@ -468,7 +468,7 @@ def _exact_quotients(b: Builder, pairs: tuple[tuple[Size, Size], ...], span: Spa
 
 
 def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
-    """The run-time size of a scalar in 0..cap (negated, of one in -cap..0)."""
+    """The runtime size of a scalar in 0..cap (negated, of one in -cap..0)."""
     negated = b.facts_of(x).negated
     if negated is not None:
         size = _bounded_size(b, negated, span)
@@ -523,7 +523,8 @@ def check_axis(b: Builder, axis: int, rank: int, span: Span) -> int | None:
 
 
 def no_axis(b: Builder, axis: Operand | None, span: Span) -> bool:
-    """E132 for an axis of a form that takes none; the binder has refused glyphs of which no form takes one (E002)."""
+    """E132 for a bracket axis of a valence that takes none; the binder has rejected glyphs of which no valence takes one
+    (E002)."""
     if axis is None:
         return True
     b.error(Code.E132, f"`{b.glyph}` takes no axis", span)

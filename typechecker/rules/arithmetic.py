@@ -119,7 +119,7 @@ def _exact_sizes(b: Builder, x: Operand) -> Size | tuple[Size, ...] | None:
 
 
 def bounded(size: Size) -> Size | None:
-    """The size, if its formula is within the limits and its number fits i64 (another would have wrapped); else None."""
+    """The size, if its formula is within the limits and a number fits i64 (if not, it has wrapped); else None."""
     low, high = limits(Kind.I64) or (0, 0)
     value = size.constant
     return size if size.is_simple() and (value is None or low <= value <= high) else None
@@ -159,7 +159,7 @@ def _range(
             low = low if surely_unwrapped(x) and surely_unwrapped(y) else None
             most = _least_bound(b, [t for t in (top1, top2) if t is not None])
             if low is None and symbolic:
-                return Element(kind, None, high, symbolic_max=most)  # no lower bound yet: `0⌈` will give one
+                return Element(kind, None, high, symbolic_max=most)  # the lower bound is open until `0⌈` gives one
         case "max":
             most = _greatest_bound(b, top1, top2)
         case "residue" if low1 is not None and low1 >= 1 and high1 is None and top1 is not None:  # x is the divisor
@@ -169,7 +169,7 @@ def _range(
     if function == "mul" and (is_boolean(x) or is_boolean(y)):
         pass  # the result is an item or 0
     elif function in ("add", "sub", "mul") and (low is None or (high is None and not (symbolic and most is not None))):
-        return Element(kind)  # with one side open, values beyond i64 wrap to the other side
+        return Element(kind)  # with one side open, values wrap from the other side
     if high is None and low is None and most is not None and not symbolic:
         most = None
     is_exact = symbolic and low is not None and (high is None or function == "min")

@@ -27,10 +27,10 @@ from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from .argument_checks import label, require_numbers
 
 Rule = Callable[["Value | None", Value], Value]
-"""The rule of the primitive on operands without units."""
+"""The rule of a primitive on operands without units."""
 
 DAY: Final = 86_400_000_000_000
-"""Nanoseconds."""
+"""The nanoseconds of a day."""
 _INVERSE: Final = (pow(DAY >> 16, -1, 2**64) + 2**63) % 2**64 - 2**63
 _INTEGER: Final = Element(Kind.I64)
 _TRUTH: Final = Element(Kind.BOOL)
@@ -92,7 +92,7 @@ def _dyadic(b: Builder, x: Operand, y: Operand, span: Span, rule: Rule) -> Value
 
 
 def _arithmetic(b: Builder, x: Operand, y: Operand, span: Span) -> Value | None:
-    """`+ - × ÷ |` where a unit is; None where the operands have no such operation."""
+    """The value of `+ - × ÷ |` if an operand has a unit; None if these operands have no such operation."""
     first, second = x.type.element.unit, y.type.element.unit
     agree, unit = common_unit(first, second)
     match b.glyph:
@@ -119,12 +119,12 @@ def _arithmetic(b: Builder, x: Operand, y: Operand, span: Span) -> Value | None:
 
 
 def _is_shift(point: Unit | None, difference: Unit | None) -> bool:
-    """Is it a point and its kind of difference?"""
+    """Are the operands a point and a difference of its unit?"""
     return point is not None and point.is_point and difference in (_DIFFERENCE[point], Unit.MISSING)
 
 
 def _counts(x: Operand, y: Operand) -> bool:
-    """Is it an integer and a difference?"""
+    """Are the operands an integer and a difference?"""
     number, unit = x.type.element, y.type.element.unit
     is_whole = number.unit is None and (number.kind.is_integer or number.kind is Kind.BOOL)
     return is_whole and unit is not None and not unit.is_point
@@ -134,7 +134,8 @@ def _counts(x: Operand, y: Operand) -> bool:
 
 
 def _exact(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
-    """The sum or difference; missing where its sign differs from those of x and of what is added to it."""
+    """The sum or difference.  It overflows, and is missing, where its sign differs from that of x and of the number added to
+    x."""
     p, q = _unfolded(x), _unfolded(y)
     result = b.scalar(function, (p, q), _INTEGER, span)
     added = q if function == "add" else b.scalar("bnot", (q,), _INTEGER, span)
@@ -143,7 +144,8 @@ def _exact(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Ope
 
 
 def _product(b: Builder, x: Operand, y: Operand, span: Span) -> Operand:
-    """A multiple of a difference; whether i64 holds it is decided by the product of floats, which is within 1024 of the limit."""
+    """A multiple of a difference.  Whether it fits i64 is decided by the product of floats, which is exact to 1024 at the
+    limit."""
     p, q = [_unfolded(b.convert(b.to_number(_number(value), span), Kind.I64, span)) for value in (x, y)]
     sizes = [b.scalar("abs", [b.convert(value, Kind.F64, span)], _FLOAT, span) for value in (p, q)]
     most = b.literal((2.0**63,), ArrayType(_FLOAT, ()), span)
@@ -163,7 +165,7 @@ def is_missing(b: Builder, x: Operand, span: Span) -> Operand:
 def _or_missing(
     b: Builder, value: Operand, operands: tuple[Operand, ...] | list[Operand], wrapped: Operand | None, span: Span
 ) -> Operand:  # fmt: skip
-    """The value, and the missing one where an operand is missing or the value has wrapped."""
+    """The value, but `⎕nat` where an operand is missing or the value has wrapped."""
     if value.poisoned:
         return value
     for x in operands:
@@ -174,7 +176,7 @@ def _or_missing(
 
 
 def _from_missing(b: Builder, x: Value, span: Span) -> Value:
-    """Items counted from the missing one, so that it is 0, the fill; or back."""
+    """The bit patterns xor that of `⎕nat`, so that `⎕nat` becomes 0, the fill of integers; a second application restores them."""
     if not isinstance(x, Operand) or x.poisoned:
         return x
     return b.scalar("bxor", (replace(x, static=None), _literal(b, MISSING_POINT, span)), _INTEGER, span)
@@ -187,19 +189,19 @@ def _literal(b: Builder, value: int, span: Span) -> Operand:
 # ---------------------------------------------------------------------------------------------------- reductions
 
 
-def reduced(b: Builder, glyph: str, x: Operand, span: Span, again: Callable[[str, Operand], Value]) -> Value:
-    """A reduction, a scan, or one by keys, by a scalar primitive: `again` is the same by a primitive on other items."""
+def reduced(b: Builder, glyph: str, x: Operand, span: Span, reapply: Callable[[str, Operand], Value]) -> Value:
+    """A reduction, a scan, or a reduction by key.  `reapply` applies it with another primitive to other items."""
     unit = x.type.element.unit
     assert unit is not None
     if glyph in "⌈⌊":
-        return with_unit(b, again(glyph, _number(x)), unit)
+        return with_unit(b, reapply(glyph, _number(x)), unit)
     if glyph != "+" or unit.is_point:
         outer, b.glyph = b.glyph, f"{glyph}/"
         try:
             return _refused(b, None, x, span)
         finally:
             b.glyph = outer
-    total, missing = again("+", _number(x)), again("∨", is_missing(b, x, span))
+    total, missing = reapply("+", _number(x)), reapply("∨", is_missing(b, x, span))
     if not isinstance(total, Operand) or not isinstance(missing, Operand) or total.poisoned or missing.poisoned:
         return b.poison(span)
     known = b.scalar("select", (missing, _literal(b, MISSING_POINT, span), replace(total, static=None)), _INTEGER, span)
@@ -238,8 +240,11 @@ def _converted(b: Builder, x: Operand, unit: Unit, span: Span) -> Value:
 
 
 def _whole_days(b: Builder, x: Operand, span: Span) -> Operand:
-    """The days in nanoseconds, rounded down.  The multiple of a day is divided by 2*16, and exactly by the odd rest of a day: a
-    product with its inverse modulo 2*64."""
+    """Nanoseconds as days, rounded down, without a division.
+
+    A day is 2*16 × an odd number, so a multiple of a day is shifted right and multiplied by the inverse of the odd number modulo
+    2*64.
+    """
     y = _unfolded(x)
     rest = b.scalar("residue", (_literal(b, DAY, span), y), _INTEGER, span)
     halved = b.scalar("shr", (_literal(b, 16, span), b.scalar("sub", (y, rest), _INTEGER, span)), _INTEGER, span)
@@ -248,7 +253,7 @@ def _whole_days(b: Builder, x: Operand, span: Span) -> Operand:
 
 
 def _as_float(b: Builder, x: Operand, span: Span) -> Operand:
-    """The number of days or nanoseconds as a float; NaN of a missing one."""
+    """The number of days or nanoseconds as a float; NaN for `⎕nat`."""
     y = b.convert(_number(x), Kind.F64, span)
     nan = b.literal((float("nan"),), ArrayType(_FLOAT, ()), span)
     return b.scalar("select", (is_missing(b, x, span), nan, y), _FLOAT, span)
@@ -262,14 +267,15 @@ def _number(x: Operand) -> Operand:
 
 
 def _unfolded(x: Operand) -> Operand:
-    """The operand without its unit, and not as a constant: known sums that wrap are E330, and here they are missing."""
+    """The operand without its unit and its constant value, since constant sums that wrap are E330, whereas sums of dates are
+    `⎕nat`."""
     y = _number(x)
     element = Element(y.type.element.kind)
     return replace(y, type=replace(y.type, element=element), static=None, constant=None)
 
 
 def with_unit(b: Builder, value: Value, unit: Unit | None) -> Value:
-    """A new integer, or an operand of that unit, as a point or difference."""
+    """The value as a point or difference of this unit; it must be a new integer or have the unit already."""
     if not isinstance(value, Operand) or is_poisoned(value):
         return value
     type = b.types[value.value] = ArrayType(Element(Kind.I64, unit=unit), value.type.shape)
@@ -277,7 +283,7 @@ def with_unit(b: Builder, value: Value, unit: Unit | None) -> Value:
 
 
 def _copied(b: Builder, x: Operand, unit: Unit | None, span: Span) -> Operand:
-    """The integers of x as a value of its own, of another unit or of none."""
+    """A new value with the integers of x, of another unit or of none."""
     type = ArrayType(Element(Kind.I64, unit=unit), x.type.shape)
     return b.emit(lambda r: Reshape(r, x.value), type, span, constant=x.constant)
 
@@ -286,7 +292,7 @@ def _copied(b: Builder, x: Operand, unit: Unit | None, span: Span) -> Operand:
 
 
 def _refused(b: Builder, x: Operand | None, y: Operand, span: Span) -> Operand:
-    """E300 with what would do."""
+    """E300 with a note on the operations that exist."""
     operands = [value for value in (x, y) if value is not None]
     shown = " and ".join(show_type(replace(value.type, shape=())) for value in operands)
     labels = tuple(label(b, value) for value in operands)

@@ -119,19 +119,19 @@ def is_below_if_any(b: Builder, x: Operand, bound: Size, size: Size) -> bool:
 
 
 def _has_elements(x: Operand) -> list[SizeFact]:
-    """The facts about its lengths where an array has elements."""
+    """The facts about lengths that hold if an array has elements."""
     lengths = [length for length in x.type.shape if length.constant is None]
     return [SizeFact(Relation.AT_MOST, ONE, fact) for length in lengths for fact in (length, *_capped(length))]
 
 
 def _capped(length: Size) -> Sequence[Size]:
-    """The upper bound of a run-time length and its factors, which are not 0 if the length is not."""
+    """The upper bound of a runtime length and of its factors, which are not 0 if the length is not."""
     cap = upper_bound(length)
     return (cap, *[variable(v) for v in cap.variables() if cap.substitute({v: ZERO}) == ZERO]) if cap != length else ()
 
 
 def _steps_inside(b: Builder, position: Operand, size: Size) -> bool:
-    """Is it an affine sequence of positions whose first and last item, if it has items, are in range?"""
+    """Is a vector an affine sequence whose first and last item, if it has items, are positions of the axis?"""
     steps = b.sequences.of(position.value)
     if steps is None:
         return False
@@ -144,17 +144,18 @@ _EXACT_DEPTH = 16
 
 
 def is_exactly_inside(b: Builder, position: Operand, size: Size) -> bool:
-    """Is every element, if there are any, a position of an axis, as `(j×a)+b` for a < k and b < j is of one of k×j cells?
+    """Is every element a position of an axis, such as `(j×a)+b` for a < k and b < j on an axis of k×j cells?
 
-    Sums and products wrap modulo 2*64, so one whose exact value is a position of an array does not wrap in the end."""
+    Sums and products wrap modulo 2*64, so a formula whose exact value is a position does not wrap in the end.
+    """
     with b.constraints.supposing(_has_elements(position)):
         limits = _exact_limits(b, position.value)
         return limits is not None and b.at_most(ZERO, limits[0]) is True and b.at_most(limits[1] + 1, size) is True
 
 
 def _exact_limits(b: Builder, value: ValueId, depth: int = _EXACT_DEPTH) -> tuple[Size, Size] | None:
-    """The least and greatest exact value of the items of sums and products of integers, or of the extremes of such that do not
-    wrap; None if they are unknown."""
+    """The least and greatest exact value of the items of sums and products of integers, or of maxima and minima of these that do
+    not wrap; None if unknown."""
     size = b.sequences.size(value)
     if size is not None:
         return size, size
@@ -203,7 +204,7 @@ def _out_of_range(b: Builder, index: Operand, bad: Size, size: Size, span: Span)
 
 
 def _warn(b: Builder, index: Operand, message: str, span: Span, hint: str, size: Size) -> bool:
-    """W310, with labels at the origins of run-time sizes, whose names are not the program's."""
+    """W310, with labels at the origins of runtime sizes, whose names are not the program's."""
     if len([variable for variable in size.variables() if variable.is_runtime]) > 1:  # whose formula says little
         message = "this index is not proved to be in range"
         hint = ""
@@ -226,7 +227,7 @@ def _filled(b: Builder, index: Operand) -> tuple[str, ...]:
 
 
 def _in_range_if(b: Builder, index: Size, size: Size) -> str:
-    """The missing one of the two facts that an index given by a size needs."""
+    """Of the two facts that an index given by a size needs, the one that is not proved."""
     if b.at_most(ZERO, index):
         return _stated(index + 1, size)
     offset = Size({(): -index.terms[-1][1]}) if index.terms and not index.terms[-1][0] else ZERO
@@ -234,7 +235,7 @@ def _in_range_if(b: Builder, index: Size, size: Size) -> str:
 
 
 def _run_time(b: Builder, size: Size) -> list[Label]:
-    """Labels at the origins of the run-time sizes in a size."""
+    """Labels at the origins of the runtime sizes in a size."""
     sizes = [variable for variable in size.variables() if variable.origin is SizeOrigin.RUNTIME and variable in b.sizes.spans]
     origins = [(variable.name, *b.sizes.spans[variable]) for variable in sizes]
     return [Label(index_span, f"{name} is {why}") for name, index_span, why in origins]
@@ -249,7 +250,7 @@ def _stated(needed: Size, size: Size) -> str:
 
 
 def _declared(b: Builder, index: Operand, size: Size) -> str:
-    """The hint how to declare that an index is in range; empty if that is impossible."""
+    """The hint that declares an index to be in range; empty if no declaration can."""
     if size.is_runtime():
         return ""
     if (size.bounds()[0] or 0) < 1 and b.facts_of(index).modulus == size and not b.at_most(ONE, size):

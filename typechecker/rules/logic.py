@@ -220,8 +220,8 @@ def _bounded(function: str, kind: Kind, x: Element, y: Element) -> Element:
 
 
 def shift(function: str) -> DyadicRule:
-    """The rule of `k⎕shl x`, `k⎕shr x`, `k⎕shru x`: x keeps its kind; a count outside 0..width-1 is E310, if need be at run
-    time."""
+    """The rule of `k⎕shl x`, `k⎕shr x`, `k⎕shru x`: x keeps its kind; a count that is not proved to be in 0..width-1 is checked
+    at run time (E310)."""
 
     def rule(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
         count, y = _integers(b, left, span), _integers(b, right, span)
@@ -285,14 +285,14 @@ def _shifted(function: str, kind: Kind, count: Element, y: Element) -> Element:
 #
 # `/ ⌿ \ ⍀` as functions, and monadic `⍸`: compress, replicate, expand, where.
 #
-# A mask that is not a literal gives a run-time size, the same for equal masks.  Literal counts give static sizes: they become a
+# A mask that is not a literal gives a runtime size, the same for equal masks.  Literal counts give static sizes: they become a
 # gather with literal indices, in which -1 stands for a fill.
 
 MOST_COUNTS = 4096
 
 
 def compress(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`m/x m⌿x`: by a bool mask (run-time size) or literal counts (static size)."""
+    """`m/x m⌿x`: by a bool mask (runtime size) or literal counts (static size)."""
     prepared = _mask_and_axis(b, left, right, axis, span)
     if prepared is None:
         return b.poison(span)
@@ -403,7 +403,7 @@ def pick_cells(b: Builder, x: Operand, indices: Sequence[int], axis: int, span: 
 
 
 def repeat_each(b: Builder, x: Operand, count: Size, axis: int, span: Span) -> Operand:
-    """Every cell along `axis` `count` times, for any size `count`."""
+    """Repeat every cell along `axis` `count` times, where `count` is any size."""
     if count == ONE:
         return x
     length = x.type.shape[axis]
@@ -477,7 +477,7 @@ def _expand_literal(b: Builder, left: Operand, counts: tuple[int, ...], right: O
 
 
 def where(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-    """`⍸m`: positions that hold, as many as the mask's own run-time size; literal counts repeat positions."""
+    """`⍸m`: positions that hold, as many as the mask's own runtime size; literal counts repeat positions."""
     if not (no_axis(b, axis, span) and require_rank(b, x, 1, span)):
         return b.poison(span)
     if x.type.rank == 1:

@@ -365,7 +365,7 @@ _FIXED_WIDTH = 18  # a sign, 16 digits and the point; larger numbers are written
 
 
 def format_text(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-    """`⍕x`: the text that would print; its width is a run-time size."""
+    """`⍕x`: the text that would print; its width is a runtime size."""
     if x.type.element.kind is Kind.CHAR:
         return x
     y = b.to_number(x, span)
@@ -378,7 +378,7 @@ def format_text(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Val
 
 
 def regular_expression(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-    """`⎕regex pattern`: the automaton of a pattern that is known before the program runs, as constants."""
+    """`⎕regex pattern`: the automaton of a pattern that is known while checking, as constant arrays."""
     if x.type.element.kind is not Kind.CHAR or x.type.rank > 1 or x.constant is None:
         message = "a regular expression must be known before the program runs: a text such as `'[a-z]+'`"
         return b.error(Code.E403, message, span, labels=(label(b, x),))
@@ -410,7 +410,7 @@ def regular_expression(b: Builder, x: Operand, axis: Operand | None, span: Span)
 
 
 def fixed_text(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`d⎕text x`: a row of text for each item, with d digits after the point; their width is a run-time size."""
+    """`d⎕text x`: a row of text for each item, with d digits after the point; their width is a runtime size."""
     digits = static_integer(b, left)
     if digits is None or not 0 <= digits <= MOST_DIGITS:
         message = f"how many digits `⎕text` writes must be known before the program runs: 0 to {MOST_DIGITS}"

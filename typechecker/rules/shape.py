@@ -100,12 +100,12 @@ def reshape_to(b: Builder, x: Operand, shape: tuple[Size, ...], span: Span) -> O
     """The elements of x in a shape with any number of elements, cycled or truncated."""
     if shape == x.type.shape:
         return x
-    actual, want = product(x.type.shape), product(shape)
+    actual, required = product(x.type.shape), product(shape)
     y, element = x, strong(x.type.element)
-    if not (b.equal(actual, want) or b.at_most(ONE, actual)):
+    if not (b.equal(actual, required) or b.at_most(ONE, actual)):
         y = with_fill(b, x, span)
         element = element_with_fill(y.type.element)
-    count = want.constant
+    count = required.constant
     constant = cycle(y.constant, count) if y.constant is not None and count is not None else None
     reshape = b.emit(lambda r: Reshape(r, y.value), ArrayType(element, shape), span, constant=constant)
     if len(shape) > 1 or count is None or count > 4096 or x.static is None:

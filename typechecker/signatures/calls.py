@@ -32,7 +32,7 @@ from ...lang.tree.expressions import (
     TupleTypeExpression,
     TypeExpression,
 )
-from ..core.builder import Builder, condition_decided, stated
+from ..core.builder import Builder, condition_decided, statements_if
 from ..core.cloning import Cloner
 from ..core.operations import BindSize, Block, Compress, CoreBranch, CoreCall, Op, ValueId, Where
 from ..diagnostics import show_type
@@ -110,11 +110,11 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
             span,
             notes=_signature_note(ctx, function, span),
         )
-    wanted_by = parameters(signature)
+    declared = parameters(signature)
     arguments = [v for v in (left, right) if v is not None]
     arrays: list[Operand] = []
     ranks: list[int] = []
-    for parameter, value in zip(wanted_by, arguments, strict=True):
+    for parameter, value in zip(declared, arguments, strict=True):
         rank = _cell_rank(parameter.type)
         if not isinstance(value, Operand) or rank is None:
             continue
@@ -134,10 +134,10 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
     def body(cells: list[Operand]) -> Value:
         rest = list(cells)
         args: list[Value] = []
-        for parameter, value in zip(wanted_by, arguments, strict=True):
+        for parameter, value in zip(declared, arguments, strict=True):
             lifted = isinstance(value, Operand) and _cell_rank(parameter.type) is not None
             args.append(rest.pop(0) if lifted else value)
-        return _call_cells(ctx, function, wanted_by, args, span)
+        return _call_cells(ctx, function, declared, args, span)
 
     mapped = any(value.type.rank > rank for value, rank in zip(arrays, ranks, strict=True))
     notes = _signature_note(ctx, function, span) if mapped else ()
@@ -145,22 +145,23 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
 
 
 def _called(ctx: Context, function: SignedFunction, span: Span) -> str:
-    """The name of the function that the program calls: where a function of the library calls this one, that of the library's."""
+    """The name of the function that the program calls: for a call inside the library, the library function that the program
+    called."""
     call = ctx.builder.sink.outside(span)
     return function.name if call is span else ctx.builder.source_names.text(call) or function.name
 
 
 def _signature_note(ctx: Context, function: SignedFunction, span: Span) -> tuple[str, ...]:
-    """The signature of a function that the program calls; nothing for one inside the library."""
+    """The note with the signature of a function that the program calls; empty for a call inside the library."""
     inside = ctx.builder.sink.outside(span) is not span
     return () if inside else (f"{function.name} : {show_signature(function.signature)}",)
 
 
 def _is_unbounded(
-    ctx: Context, function: SignedFunction, wanted_by: Sequence[Parameter], bindings: Bindings, span: Span
+    ctx: Context, function: SignedFunction, declared: Sequence[Parameter], bindings: Bindings, span: Span
 ) -> bool:
-    """E122 where a parameter is `idx<k>` and no argument says what k is: its own has no known range."""
-    for array in (array for parameter in wanted_by for array in arrays(parameter.type)):
+    """E122 if a parameter is `idx<k>` and no argument determines k, since its own elements have no known range."""
+    for array in (array for parameter in declared for array in arrays(parameter.type)):
         for part in array.element.args if array.element.name == "idx" else ():
             if isinstance(part, SizeName) and bindings.size(part.name) is None:
                 name = _called(ctx, function, span)
@@ -179,19 +180,19 @@ def _cell_rank(node: TypeExpression) -> int | None:
 
 
 def _call_cells(
-    ctx: Context, function: SignedFunction, wanted_by: Sequence[Parameter], args: list[Value], span: Span
+    ctx: Context, function: SignedFunction, declared: Sequence[Parameter], args: list[Value], span: Span
 ) -> Value:
     bindings = Bindings(function.params) if function.outer is None else function.outer.of_operand()
-    pairs = list(zip(wanted_by, args, strict=True))
+    pairs = list(zip(declared, args, strict=True))
     for parameter, value in sorted(pairs, key=lambda pair: not is_given(pair[0].type)):
         if not bind(ctx, parameter.type, value, bindings, _called(ctx, function, span), span):
             return ctx.builder.poison(span)
     bind_caps(bindings)
-    for parameter, value in zip(wanted_by, args, strict=True):
+    for parameter, value in zip(declared, args, strict=True):
         bind_bounds(parameter.type, value, bindings)
-    if _is_unbounded(ctx, function, wanted_by, bindings, span):
+    if _is_unbounded(ctx, function, declared, bindings, span):
         return ctx.builder.poison(span)
-    converted = _converted(ctx, function, wanted_by, args, bindings, span)
+    converted = _converted(ctx, function, declared, args, bindings, span)
     if converted is None:
         return ctx.builder.poison(span)
     facts = _facts(ctx, function, bindings, span)
@@ -222,8 +223,9 @@ def _result(
 ) -> _Conformed:
     """The result of the body, conformed to its declared type.
 
-    Rules may not prove of the sizes of a call what they proved for all sizes: where elaborating the body for the call reports
-    anything, the ops of the body as it was proved are repeated instead."""
+    Rules may fail to prove for the sizes of a call what they proved for all sizes.  So if elaborating the body for the call
+    reports anything, the ops that were proved at the definition are repeated instead.
+    """
     builder, opened = ctx.builder, (dict(bindings.sizes), dict(bindings.opened))
     result = _repeated(ctx, function, bindings, args, facts, span)
     if result is None:
@@ -272,7 +274,7 @@ def _conformed(ctx: Context, function: SignedFunction, bindings: Bindings, resul
 
 
 def _with_sizes(ctx: Context, function: SignedFunction, bindings: Bindings) -> FunctionValue:
-    """The body, in which the names of the signature's sizes are integers."""
+    """The body, in which the size names of the signature are integers."""
     body = function.body
     if not isinstance(body, DfnFunction):
         return body
@@ -294,7 +296,7 @@ def _with_sizes(ctx: Context, function: SignedFunction, bindings: Bindings) -> F
 
 
 def _any_result(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
-    """A result of a declared type of which nothing else is known."""
+    """A value of a declared type without other facts."""
     for array in arrays(node):
         for part in array.shape:
             if isinstance(part, SizeName) and bindings.size(part.name) is None:
@@ -311,18 +313,19 @@ def _any_value(ctx: Context, type_: DeclaredType, span: Span) -> Value:
 
 # ------------------------------------------------------------------------------------ bodies elaborated once
 #
-# A body that was proved for all sizes is elaborated once for each number of axes and each kind that its variables stand for; a
-# call repeats its ops.  What it says of a result beyond its declared type (formulas of its integers) is not repeated.
+# A body that was proved for all sizes is elaborated once for each combination of ranks and kinds of its variables; a call repeats
+# its ops.  Facts about a result beyond its declared type (formulas of its integers) are not repeated.
 
 _UNUSABLE = ElaboratedBody((), {}, {}, (), TupleOperand(()), {}, {}, ())
 _OPS_A_NODE = 4
-"""How many ops are repeated in the time in which one node is elaborated."""
+"""The number of ops that are repeated in the time of elaborating one node."""
 
 
 def _repeated(
-    ctx: Context, function: SignedFunction, bindings: Bindings, arguments: Sequence[Value], stated: Sequence[SizeFact], span: Span
-) -> Value | None:
-    """The result of a call by the ops of the body as it was elaborated before; None if it has to be elaborated for this call."""
+    ctx: Context, function: SignedFunction, bindings: Bindings, arguments: Sequence[Value], where_facts: Sequence[SizeFact],
+    span: Span,
+) -> Value | None:  # fmt: skip
+    """The result of a call by repeating the ops of the elaborated body; None if the body must be elaborated for this call."""
     instance = bindings.instance()
     if instance not in function.bodies:
         function.bodies[instance] = None
@@ -334,7 +337,7 @@ def _repeated(
     for name, shape in body.shapes.items():
         sizes.update(zip(shape, bindings.shapes[name], strict=True))
     builder = ctx.builder
-    free = _are_free(builder, sizes.values(), stated)
+    free = _are_free(builder, sizes.values(), where_facts)
     if body.checks_indices and not free:
         return None
     values = dict(zip(body.arguments, [x.value for argument in arguments for x in leaves(argument)], strict=True))
@@ -352,7 +355,7 @@ def _repeated(
 
 
 def _repeatable_body(ctx: Context, function: SignedFunction, bindings: Bindings) -> ElaboratedBody | None:
-    """The body as proved for the ranks and kinds of a call and all sizes; None if calls cannot repeat it."""
+    """The body elaborated for the ranks and kinds of a call and all sizes; None if calls cannot repeat it."""
     if function.signature.operands or function.outer is not None:
         return None
     instance = bindings.instance()
@@ -363,17 +366,20 @@ def _repeatable_body(ctx: Context, function: SignedFunction, bindings: Bindings)
     return None if body is _UNUSABLE or any(bindings.size(name) is None for name in body.sizes) else body
 
 
-def _are_free(builder: Builder, sizes: Collection[Size], stated: Sequence[SizeFact]) -> bool:
+def _are_free(builder: Builder, sizes: Collection[Size], where_facts: Sequence[SizeFact]) -> bool:
     """Are the sizes of a call different variables of which the `where` says all that is known, as at the definition?"""
     variables = {v for size in sizes for v in size.variables() if size == variable(v) and v.cap is None and not v.minimum}
     arms = [scope for scope in builder.constraints.scopes if isinstance(scope, Arm)]
     known = [*builder.constraints.premises, *[fact for arm in arms for facts in arm.alternatives for fact in facts]]
-    return len(variables) == len(sizes) and all(fact in stated or variables.isdisjoint(variables_of(fact)) for fact in known)
+    return len(variables) == len(sizes) and all(fact in where_facts or variables.isdisjoint(variables_of(fact)) for fact in known)
 
 
 class _BodyCloner(Cloner):
-    """Repeats the ops of a body: equal masks and integers share a size with those of the caller, and a condition that the sizes
-    of the call decide is decided.  `is_free`: the sizes decide nothing, but that of a mask or an integer may."""
+    """Repeats the ops of a body at a call.
+
+    Equal masks and integers share a size with those of the caller, and branches whose condition the sizes of the call decide
+    become one arm.  `is_free`: the sizes are distinct variables, so that only sizes of masks and integers can decide a condition.
+    """
 
     def __init__(
         self, builder: Builder, span: Span, values: Mapping[ValueId, ValueId], sizes: Mapping[SizeVariable, Size],
@@ -407,7 +413,7 @@ class _BodyCloner(Cloner):
 
     def _decided(self, condition: ValueId) -> bool | None:
         """Do the sizes of the call decide a condition?"""
-        holding, opposite = [stated(self.builder, condition, holds) for holds in (True, False)]
+        holding, opposite = [statements_if(self.builder, condition, holds) for holds in (True, False)]
         sizes = [fact for facts in (*holding, *opposite) for fact in facts if isinstance(fact, SizeFact)]
         if not any(fact.is_runtime() or not self.is_free for fact in sizes):
             return None
@@ -421,7 +427,7 @@ class _BodyCloner(Cloner):
         return copy
 
     def usage(self, call: CoreCall) -> CoreCall | None:
-        """A call in the body; None if nothing is left of it."""
+        """The quantities of a call in the body, at the repeated ops; None if none of its ops is left."""
         originals = sorted(self.values)
         inside = originals[bisect_left(originals, call.first) : bisect_left(originals, call.last)]
         if not inside:
@@ -432,7 +438,7 @@ class _BodyCloner(Cloner):
 
 
 def _converted(
-    ctx: Context, function: SignedFunction, wanted_by: Sequence[Parameter], args: list[Value], bindings: Bindings, span: Span
+    ctx: Context, function: SignedFunction, declared: Sequence[Parameter], args: list[Value], bindings: Bindings, span: Span
 ) -> list[Value] | None:  # fmt: skip
     """The arguments as the signature declares them; None after an error.
 
@@ -457,7 +463,7 @@ def _converted(
     facts = [node for node in function.signature.where if node.relation not in CLASSES]
     assumed = type_expressions.meaningful_facts(ctx, facts, partial(known_size, ctx, bindings))
     try:
-        converted = [convert(parameter.type, value) for parameter, value in zip(wanted_by, args, strict=True)]
+        converted = [convert(parameter.type, value) for parameter, value in zip(declared, args, strict=True)]
     finally:
         ctx.builder.constraints.withdraw(assumed)
     return None if any(map(is_poisoned, converted)) else converted
@@ -483,7 +489,7 @@ def _argument_span(ctx: Context, value: Value, span: Span) -> Span:
 
 
 def _with_declared_sizes(ctx: Context, value: Value, expected: DeclaredType, span: Span) -> Value:
-    """The result with the formulas of the signature for its sizes, to which those of the body were proved equal."""
+    """The result with the formulas of the signature as its sizes, to which those of the body were proved equal."""
     if isinstance(value, TupleOperand):
         assert isinstance(expected, TupleType)
         pairs = zip(value.items, expected.items, strict=True)
@@ -494,7 +500,7 @@ def _with_declared_sizes(ctx: Context, value: Value, expected: DeclaredType, spa
 
 
 def _as_declared(value: Value, expected: DeclaredType | None) -> Value:
-    """The argument or result without facts beyond its declared type (its sizes keep their form)."""
+    """The argument or result with only the facts of its declared type; its sizes keep their form."""
     if isinstance(value, Operand):
         assert isinstance(expected, ArrayType)
         return Operand(value.value, ArrayType(expected.element, value.type.shape, expected.permutation))
@@ -506,17 +512,17 @@ def _as_declared(value: Value, expected: DeclaredType | None) -> Value:
 
 
 @contextmanager
-def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Iterator[None]:
-    """The scope of a body: the facts of the `where` are premises, the body's proof is reused, and its file's index origin
-    applies."""
+def _body(ctx: Context, function: SignedFunction, where_facts: list[SizeFact]) -> Iterator[None]:
+    """The scope of a body: the facts of the `where` are premises, the proof of the body is reused, and the index origin is that
+    of its file."""
     builder = ctx.builder
     before, origin = builder.constraints.proof, builder.index_origin
     builder.index_origin = function.file.index_origin
-    if function.outer is not None:  # the function that is the operand was not proved with the operator
+    if function.outer is not None:  # a function passed as an operand was not proved with the operator
         builder.constraints.proof = Proof.NONE
     else:
         builder.constraints.proof = function.proof if before is Proof.NONE or function.proof is Proof.SOLVER else before
-    new = [fact for fact in stated if fact not in builder.constraints.premises]
+    new = [fact for fact in where_facts if fact not in builder.constraints.premises]
     builder.constraints.premises += new
     try:
         yield
@@ -527,18 +533,18 @@ def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Ite
 
 def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Span) -> list[SizeFact] | None:
     """Require the `where` at this call; its facts, or None after an error."""
-    stated: list[SizeFact] = []
+    where_facts: list[SizeFact] = []
     good = True
     nodes = [node for node in function.signature.where if node.relation not in CLASSES]
     for fact, _ in type_expressions.facts(ctx, nodes, partial(known_size, ctx, bindings)):
         message = f"`{function.name}` needs {fact}"
         good = ctx.builder.require(Obligation(fact, Code.E201, span, message, notes=("stated by its `where`",))) and good
-        if fact not in stated:
-            stated.append(fact)
+        if fact not in where_facts:
+            where_facts.append(fact)
     for node in function.signature.where:
         if node.relation in CLASSES and isinstance(node.left, SizeName):
             good = _class_holds(ctx, node, bindings.elements.get(node.left.name), function.name, span) and good
-    return stated if good else None
+    return where_facts if good else None
 
 
 def _class_holds(ctx: Context, node: Fact, element: Element | None, name: str, span: Span) -> bool:

@@ -75,7 +75,7 @@ def define(ctx: Context, signature: program.Signature, body: FunctionValue, file
     signature = eliminate_existentials(signature, frozenset(file.params))
     function = SignedFunction(signature.span, signature.target.name, signature, body, file, dict(file.params), existential)
     if function.name in file.unreached and not isinstance(body, BrokenFunction):
-        return function  # the library's own tests check it; a call would prove its facts itself
+        return function  # the library's tests check it; calls prove the facts they need
     outcome = None if isinstance(body, BrokenFunction) else _outcome(ctx, function)
     if outcome is None:
         return BrokenFunction(signature.span)
@@ -87,7 +87,8 @@ def define(ctx: Context, signature: program.Signature, body: FunctionValue, file
 
 
 def define_operator(ctx: Context, signature: program.Signature, operator: OperatorValue, file: FileContext) -> Entry:
-    """Check an operator with a signature on operands of which only their signatures are known; a broken one after an error."""
+    """Check an operator with a signature on operands of which only the signatures are known; returns a broken one after an
+    error."""
     if len(signature.operands) != 1 + operator.node.dyadic:
         count = "one operand" if not operator.node.dyadic else "two operands"
         message = f"`{signature.target.name}` takes {count}: its signature begins with `({'τ → τ'}) →` for each"
@@ -132,7 +133,8 @@ def _outcome(ctx: Context, function: SignedFunction) -> CheckOutcome | None:
 
 
 def _is_final(outcome: CheckOutcome, definition: DefinitionKey) -> bool:
-    """Would the same errors be reported again?  Not if values of other statements are involved, or the solver failed."""
+    """Would the same errors be reported for the same definition again?  Not if other statements' values, or a solver failure,
+    matter."""
     return definition.dependency is DependencyLevel.NOTHING and all(d.verdict is not Verdict.UNKNOWN for d in outcome.diagnostics)
 
 
@@ -161,7 +163,7 @@ def _check_samples(ctx: Context, function: SignedFunction) -> CheckOutcome | Non
 
 
 def _samples(signature: program.Signature) -> Iterator[SignatureInstance]:
-    """Samples that have every number of axes once and every kind once; both vary together."""
+    """Samples of a signature in which every number of axes and every kind occurs once; both vary together."""
     shapes, classes = sorted(shape_variables(signature)), sorted(element_classes(signature).items())
     ranks = _SHAPE_RANKS if shapes else (1,)
     kinds = {name: _ANY_KIND if class_ is None else _CLASS_KINDS[class_] for name, class_ in classes}
@@ -172,12 +174,12 @@ def _samples(signature: program.Signature) -> Iterator[SignatureInstance]:
 
 
 def elaborated_body(ctx: Context, function: SignedFunction, instance: SignatureInstance) -> ElaboratedBody | None:
-    """The body for these ranks and kinds, elaborated apart from what holds where it is called; None if it cannot be repeated."""
+    """The body for these ranks and kinds, elaborated without the premises of a call; None if it cannot be repeated."""
     builder = ctx.builder
     before, builder.constraints = builder.constraints, Constraints()
     try:
         with ctx.speculate(NamingMode.CONTINUE):
-            builder.sink.calls.clear()  # other calls repeat it
+            builder.sink.calls.clear()  # its calls are repeated elsewhere
             return _check_speculatively(ctx, function, instance)[2]
     finally:
         builder.constraints = before
@@ -198,7 +200,7 @@ def _check(ctx: Context, function: SignedFunction, sample: SignatureInstance) ->
 def _check_speculatively(ctx: Context, function: SignedFunction, sample: SignatureInstance) -> _Checked:
     builder, signature = ctx.builder, function.signature
     constraints = builder.constraints
-    guards, solved, promises = len(constraints.guards), len(constraints.solver_assumptions), len(constraints.declared_usages)
+    guards, solved, usages_before = len(constraints.guards), len(constraints.solver_assumptions), len(constraints.declared_usages)
     bindings = Bindings(function.params)
     builder.open_block((), signature.span)
     classes = element_classes(signature)
@@ -225,7 +227,7 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: Signatu
                 block,
                 partial(known_size, ctx, bindings),
                 sizes,
-                constraints.declared_usages[promises:-1],  # without the call being checked, the last one
+                constraints.declared_usages[usages_before:-1],  # the last one is the call being checked
             )
     diagnostics = [d for d in builder.sink.diagnostics if d.is_error or d.code == Code.W310]
     if len(constraints.guards) > guards:
@@ -236,18 +238,18 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: Signatu
     warnings = builder.sink.diagnostics
     repeats = all(d.code == Code.W310 and not d.span.file.startswith(LIBRARY_PREFIX) for d in warnings)
     if block is not None and proof is Proof.RULES and repeats:
-        usages = constraints.declared_usages[promises:]
+        usages = constraints.declared_usages[usages_before:]
         if declarations.states_quantities(signature):
             usages.pop()
         body = _repeatable(ctx, bindings, args, block.ops[emitted:], result, usages)
-    del constraints.declared_usages[promises:]
+    del constraints.declared_usages[usages_before:]
     return [_of_class(_of_rank(d, sample), signature, classes) for d in diagnostics], proof, body
 
 
 def _repeatable(
     ctx: Context, bindings: Bindings, args: Sequence[Value], ops: tuple[Op, ...], result: Value, usages: Sequence[CoreCall]
 ) -> ElaboratedBody | None:  # fmt: skip
-    """The body with what calls need to repeat it; None if it prints, which only some calls may."""
+    """The body with all that calls need to repeat it; None if it prints, which is an error in some calls."""
     if any(isinstance(op, CorePrint) for op in all_ops(ops)):
         return None
     sizes = {name: only for name, size in bindings.sizes.items() for only in size.variables()}
@@ -282,7 +284,7 @@ def _site(signature: program.Signature, sizes: frozenset[SizeVariable]) -> Claus
 
 
 def _of_rank(diagnostic: Diagnostic, sample: SignatureInstance) -> Diagnostic:
-    """The diagnostic with a note of the number of axes, if that is not one."""
+    """The diagnostic with a note on the number of axes, if that is not one."""
     axes = next((count for _, count in sample[0]), 1)
     return diagnostic if axes == 1 else replace(
         diagnostic, notes=(*diagnostic.notes, f"a shape variable stands for {axes or 'no'} axes here")
@@ -329,7 +331,7 @@ def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: 
 
 
 def _open_sizes(ctx: Context, node: TypeExpression, bindings: Bindings) -> None:
-    """Bind the k of `k≤d` in a parameter to run-time sizes."""
+    """Bind the k of `k≤d` in a parameter to runtime sizes."""
     for array in arrays(node):
         for part in bounded_sizes(array):
             if part.name not in bindings.sizes:

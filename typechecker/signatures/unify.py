@@ -57,7 +57,7 @@ from ..values.facts import Operand, TupleOperand, Value, is_poisoned
 # ---------------------------------------------------------------------------------------------------- binding
 
 def is_given(node: TypeExpression) -> bool:
-    """Is it `(k)`, whose size others may need?"""
+    """Is it a parameter `(k)`, on whose size other parameters may depend?"""
     return isinstance(node, ArrayTypeExpression) and node.given is not None
 
 
@@ -152,7 +152,7 @@ def _bind_element(ctx: Context, node: ElementName, value: Operand, bindings: Bin
 
 
 def bind_result(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, span: Span) -> bool:
-    """Bind the sizes that only the result of an operand gives; E140 for one that only the run knows."""
+    """Bind the sizes that only the result of an operand determines; E140 for a runtime size."""
     if isinstance(node, TupleTypeExpression):
         items = value.items if isinstance(value, TupleOperand) else ()
         return all(bind_result(ctx, part, item, bindings, span) for part, item in zip(node.items, items, strict=False))
@@ -169,7 +169,7 @@ def bind_result(ctx: Context, node: TypeExpression, value: Value, bindings: Bind
 
 
 def bind_caps(bindings: Bindings) -> None:
-    """Bind the d of `h×d` whose h another argument gives, and the n of `k≤n` that no shape has bound."""
+    """Bind the d of `h×d` whose h is bound, and the n of `k≤n` that no shape has bound."""
     for _ in range(len(bindings.products)):
         products, bindings.products = bindings.products, []
         for node, size in products:
@@ -191,7 +191,7 @@ def bind_bounds(node: TypeExpression, value: Value, bindings: Bindings) -> None:
 
 
 def _above(element: Element) -> Size | None:
-    """The size that all items, which are not negative, are below."""
+    """The size that bounds all items from above, exclusively; the items are not negative."""
     if element.kind is not Kind.BOOL and element.index_bound is None and (element.low is None or element.low < 0):
         return None
     top = size_range(element)[1]
@@ -374,7 +374,7 @@ def _within_range(ctx: Context, x: Operand, element: Element, span: Span, what: 
 
 
 def _conversion(ctx: Context, x: Operand, kind: Kind, span: Span) -> tuple[Fix, ...]:
-    """The fix by an explicit conversion, where the value itself is underlined."""
+    """The fix by an explicit conversion, written around the value itself."""
     text = ctx.builder.text(span)
     if ctx.builder.source_names.uses.get(x.value) != span or not text:
         return ()
@@ -408,7 +408,7 @@ def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, 
 
 
 def _limited(ctx: Context, x: Operand, bound: Size, span: Span) -> tuple[Fix, ...]:
-    """The fix that limits an integer to the positions of an axis that has some, where the value itself is underlined."""
+    """The fix that limits an integer to the positions of an axis that has some, written around the value itself."""
     builder, origin = ctx.builder, ctx.builder.index_origin
     text, named = builder.text(span), {SizeOrigin.INPUT, SizeOrigin.PARAM}
     if builder.source_names.uses.get(x.value) != span or not text or not x.type.element.kind.is_integer:
@@ -513,7 +513,7 @@ def well_formed(ctx: Context, signature: program.Signature, params: Collection[s
 
 
 def _is_mistaken(element: ElementName) -> bool:
-    """Is this a misspelt or foreign element type rather than an element variable?"""
+    """Is this a misspelt or foreign element type, and not an element variable?"""
     return element.name not in KINDS.keys() | UNITS.keys() and not element.args and meant_element(element.name) is not None
 
 
@@ -524,7 +524,7 @@ def undetermined(ctx: Context, size: SizeName | BoundedSize) -> None:
 
 
 def determined(signature: program.Signature) -> frozenset[str]:
-    """The sizes that the arguments determine, and those that a result of an operand is."""
+    """The sizes that arguments determine, and those that the result of an operand determines."""
     results = [array for operand in signature.operands for array in arrays(operand.result)]
     return sizes_bound_by(parameter_arrays(signature)) | {
         part.name for array in results for part in array.shape if isinstance(part, SizeName)
@@ -532,7 +532,7 @@ def determined(signature: program.Signature) -> frozenset[str]:
 
 
 def bounded_sizes(array: ArrayTypeExpression) -> list[BoundedSize]:
-    """The `k≤d` of a type, which are run-time sizes."""
+    """The `k≤d` of a type, which are runtime sizes."""
     return [part for part in (*array.element.args, *array.shape) if isinstance(part, BoundedSize)]
 
 
@@ -578,15 +578,15 @@ def eliminate_existentials(signature: program.Signature, params: frozenset[str])
     if not signature.where:
         return signature
     known = determined(signature) | params
-    where, meant = solve_existentials(signature.where, lambda size: size.name in known)
+    where, definitions = solve_existentials(signature.where, lambda size: size.name in known)
     result = signature.result
-    for name, value in meant:
+    for name, value in definitions:
         result = _in_type(result, name, value)
     return signature if where == signature.where else replace(signature, where=where, result=result)
 
 
 def existential_sizes(signature: program.Signature, params: frozenset[str]) -> tuple[tuple[str, _Size], ...]:
-    """What the facts say of the sizes that no argument determines: their names with sizes that are determined."""
+    """The sizes that no argument determines, each with its definition by the facts in terms of determined sizes."""
     known = determined(signature) | params
     return tuple(solve_existentials(signature.where, lambda size: size.name in known)[1])
 
@@ -594,7 +594,7 @@ def existential_sizes(signature: program.Signature, params: frozenset[str]) -> t
 def solve_existentials(where: Sequence[Fact], known: Known) -> tuple[tuple[Fact, ...], list[tuple[str, _Size]]]:
     """The facts in terms of known sizes, and the definitions of the existential ones."""
     facts = list(where)
-    meant: list[tuple[str, _Size]] = []
+    definitions: list[tuple[str, _Size]] = []
     changed = True
     while changed:
         changed = False
@@ -614,28 +614,28 @@ def solve_existentials(where: Sequence[Fact], known: Known) -> tuple[tuple[Fact,
             facts = [*facts[:at], *conditions, *facts[at + 1 :]]
             if name is not None and value is not None:
                 facts = [_in_fact(f, name, value) for f in facts]
-                meant.append((name, value))
+                definitions.append((name, value))
             changed = True
             break
-    return tuple(facts), meant
+    return tuple(facts), definitions
 
 
 def _equality(
     fact: Fact, side: _Size, other: _Size, others: Sequence[Fact], known: Known
 ) -> tuple[tuple[Fact, ...], str | None, _Size | None] | None:
-    """The facts that remain of `side = other`, and the name and value that it defines; None if it defines nothing."""
+    """The facts that remain of `side = other`, with the name and value that the equality defines; None if it defines nothing."""
     if not all(known(name) for name in sizes_of(other)):
         return None
-    unseen = [name.name for name in sizes_of(side) if not known(name)]
+    unknown_names = [name.name for name in sizes_of(side) if not known(name)]
     elsewhere = {name for f in others for name in _names_in(f)}
     match side:
         case SizeCall(function="*", args=(SizeNumber() as base, SizeName(name=name) as exponent)):
             if known(exponent) or not all(_is_bound(f, name) for f in others if name in _names_in(f)):
                 return None
             return (replace(fact, relation="*", left=base, right=other),), None, None
-        case SizeCall(function="×", args=(SizeName(name=x), SizeName(name=y))) if len(set(unseen)) == 2:
+        case SizeCall(function="×", args=(SizeName(name=x), SizeName(name=y))) if len(set(unknown_names)) == 2:
             return None if {x, y} & elsewhere else ((), None, None)
-    if len(unseen) != 1:
+    if len(unknown_names) != 1:
         return None
     return _solve_linear(fact, side, other, known)
 

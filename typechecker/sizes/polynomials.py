@@ -25,7 +25,7 @@ class SizeOrigin(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SizeVariable:
-    """An unknown natural number, identified by `id` alone.  `cap` is the upper bound of a run-time size, `minimum` a lower
+    """An unknown natural number, identified by `id` alone.  `cap` is the upper bound of a runtime size, `minimum` a lower
     bound."""
 
     name: str = field(compare=False)
@@ -89,7 +89,7 @@ class Size:
 
     build: ClassVar[Callable[[AtomKind, tuple[Size, ...]], Size]]
     write: ClassVar[Callable[[Size], str]]
-    """How atoms are simplified and sizes are written; `sizes.size` sets both."""
+    """The simplification of atoms and the text of sizes; `sizes.size` sets both."""
 
     def __init__(self, terms: Mapping[Monomial, int]) -> None:
         monomials = [(m, c) for m, c in terms.items() if c]
@@ -183,7 +183,7 @@ class Size:
         return self._bounds
 
     def limit(self, direction: int, find: Callable[[Size, int], Size]) -> Size:
-        """`find(self, direction)`, cached: the symbolic bound from above (1) or below (-1)."""
+        """The symbolic bound from above (direction 1) or below (-1), `find(self, direction)`, cached."""
         if self._limits is None:
             self._limits = {}
         if direction not in self._limits:
@@ -207,7 +207,7 @@ class Size:
         return len(self.key) <= MOST_CHARACTERS and all(p <= MOST_POWER for m, _ in self.terms for _, p in m)
 
     def is_runtime(self) -> bool:
-        """Does a run-time size occur in it?"""
+        """Does a runtime size occur in it?"""
         return any(v.is_runtime for v in self.variables())
 
     def __str__(self) -> str:
@@ -227,7 +227,7 @@ def as_size(value: Size | int) -> Size:
 
 
 def product(sizes: Iterable[Size]) -> Size:
-    """The product of sizes; 1 for none."""
+    """The product of sizes; 1 if there are none."""
     total = ONE
     for size in sizes:
         total = total * size

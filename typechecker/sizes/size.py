@@ -182,8 +182,8 @@ def _atom_operands(kind: AtomKind, size: Size) -> tuple[Size, ...]:
     return ()
 
 
-def _dominates(kind: AtomKind, winner: Size, loser: Size) -> bool:
-    difference = winner - loser if kind is AtomKind.MAXIMUM else loser - winner
+def _dominates(kind: AtomKind, retained: Size, dropped: Size) -> bool:
+    difference = retained - dropped if kind is AtomKind.MAXIMUM else dropped - retained
     low = difference.bounds()[0]
     return low is not None and low >= 0
 
@@ -235,17 +235,17 @@ def _term_quotient(m: Monomial, c: int, by: Monomial, lead: int) -> Size | None:
 
 
 def upper_bound(size: Size) -> Size:
-    """An upper bound without run-time sizes, by monotonicity: each is replaced by its cap or its minimum."""
+    """An upper bound without runtime sizes, by monotonicity: each is replaced by its cap or its minimum."""
     return _limit(size, 1)
 
 
 def lower_bound(size: Size) -> Size:
-    """A lower bound without run-time sizes, by monotonicity: each is replaced by its minimum or its cap."""
+    """A lower bound without runtime sizes, by monotonicity: each is replaced by its minimum or its cap."""
     return _limit(size, -1)
 
 
 def _limit(size: Size, direction: int) -> Size:
-    """A bound from above (direction 1) or below (-1) without run-time sizes."""
+    """A bound from above (direction 1) or below (-1) without runtime sizes."""
     return size.limit(direction, _limit_terms) if size.is_runtime() else size
 
 
@@ -323,7 +323,7 @@ def _atom_fits_i64(atom: Atom, alone: bool) -> bool:
 #
 # Sums of sizes over the iterations of a loop: exact for polynomials in its index, else an upper bound.
 #
-# Cost formulas may not contain run-time sizes, so a placeholder variable stands for the loop index until it is summed out.
+# Cost formulas may not contain runtime sizes, so a placeholder variable stands for the loop index until it is summed out.
 
 _PLACEHOLDER_IDS = 1 << 40  # the ids of placeholders are below -2^40, apart from those of all other size variables
 
@@ -383,7 +383,7 @@ def _quotient_sum(monomial: Monomial, coefficient: int, name: SizeVariable, inde
 
 
 def sum_upper_bound(size: Size, index: SizeVariable, trip: Size) -> Size:
-    """The sum, or `trip` times the largest value."""
+    """The sum over the iterations, or `trip` times the largest summand if the sum has no polynomial."""
     exact = summed(size, index, trip)
     if exact is not None:
         return exact

@@ -1,11 +1,10 @@
-"""Backward usage analysis: how many times the reference evaluation reads each element of every value; and grades, in which it
-counts.
+"""Backward usage analysis: a grade for each value, which counts how often the reference evaluation reads each of its elements.
 
-The analysis walks a block from its results to its parameters.  At the op that defines a value all reads of that value are
-known; they are the demand on the op, from which the reads of its operands follow.  An op without demand does not run.  One with
-a demand runs once in each run of its block and stores its result, unless it is a *view* (transpose, broadcast, reverse, rotate,
-slice, windows, a reshape that keeps the number of elements), which passes the demand on to its operand.  Calls are inlined in
-the core; a call of a function whose signature states quantities reads its arguments as stated there, whatever its body does.
+The analysis walks a block from its results to its parameters.  When it reaches the op that defines a value, all reads of that
+value are known; they are the demand on the op, from which the reads of its operands follow.  An op without demand does not run.
+One with a demand runs once in each run of its block and stores its result, unless it is a *view* (transpose, broadcast, reverse,
+rotate, slice, windows, a reshape that keeps the number of elements), which passes the demand on to its operand.  Calls are
+inlined in the core; a call of a function whose signature states quantities reads its arguments as stated, whatever its body does.
 
 Grades of values inside a block count the reads of one run of the block.
 """
@@ -58,7 +57,7 @@ from ..sizes.size import (
 # A grade is an interval `low..high` of natural numbers, both formulas in sizes; `high` may be ω (no bound).
 #
 # Addition and multiplication are pointwise (0·ω is 0); `join` is the smallest interval that contains both.  A formula with more
-# than 64 monomials is dropped: a `low` becomes 0, a `high` ω.  Run-time sizes do not occur in grades: they are replaced by their
+# than 64 monomials is dropped: a `low` becomes 0, a `high` ω.  Runtime sizes do not occur in grades: they are replaced by their
 # bounds.
 
 MOST_MONOMIALS = 64
@@ -149,7 +148,7 @@ class Grade:
 def exactly(count: Size | int) -> Grade:
     """The grade of exactly `count` reads, which is not negative.
 
-    Run-time sizes in it are replaced by their bounds, except loop indices, which stay (as placeholders) until the loop sums
+    Runtime sizes in it are replaced by their bounds, except loop indices, which stay (as placeholders) until the loop sums
     them."""
     size = with_placeholders(as_size(count))
     if not size.is_runtime():
@@ -196,7 +195,7 @@ ANY = Grade(ZERO, None)
 
 @dataclass(frozen=True, slots=True)
 class CountedRead:
-    """The reads of one operand by one op; `why` says what multiplies them, "" if nothing does."""
+    """The reads of one operand by one op; `why` names the cause of a multiple, "" if there is none."""
 
     value: ValueId
     grade: Grade
@@ -421,7 +420,7 @@ _MOST_PARTS = 8
 
 @dataclass(frozen=True, slots=True)
 class UsageSite:
-    """A span that reads a value this often, and what multiplies the reads there ("" if nothing does)."""
+    """A span that reads a value, how often, and the cause of a multiple ("" if there is none)."""
 
     span: Span
     grade: Grade
@@ -448,7 +447,7 @@ class UsageCount:
         """Combine the reads of parts: disjoint ones join, the others add up."""
         groups: list[list[tuple[CellRange, Span]]] = []
         for part, span in self.parts:
-            home = next((g for g in groups if len(self.parts) <= _MOST_PARTS and _apart_from_all(part, g, context)), None)
+            home = next((g for g in groups if len(self.parts) <= _MOST_PARTS and _is_disjoint(part, g, context)), None)
             if home is None:
                 groups.append([(part, span)])
             else:
@@ -486,7 +485,7 @@ class UsageCount:
         self.uses = (self.uses + other.uses)[:MOST_USES]
 
 
-def _apart_from_all(part: CellRange, group: Sequence[tuple[CellRange, Span]], context: SizeContext) -> bool:
+def _is_disjoint(part: CellRange, group: Sequence[tuple[CellRange, Span]], context: SizeContext) -> bool:
     return all(
         context.proved(Relation.AT_MOST, part.stop, other.start) or context.proved(Relation.AT_MOST, other.stop, part.start)
         for other, _ in group
@@ -753,8 +752,9 @@ class _BlockWalk(UsageWalk[ValueId, Block]):
     def call(self, expanded: _SignatureCall, ops: Sequence[Op], usages: _Free, *, live: bool) -> None:
         """Walk the body of an inlined call, whose arguments are read as its signature states.
 
-        Reads of the body beyond those stated count too: of a result that is a view of an argument and is read twice, or of an
-        argument that the function also captures."""
+        Reads of the body in addition to those stated count too: a result may be a view of an argument and be read twice, or the
+        function may also capture the argument.
+        """
         call = expanded.call
         promised: dict[ValueId, Grade] = {}
         for value, low, high in call.reads:
@@ -851,7 +851,7 @@ def _call_of(ops: Sequence[Op], at: int, calls: Sequence[_SignatureCall]) -> _Si
 
 
 def _why(usage: UsageCount) -> str:
-    """The reason that multiplies the reads inside a call, if there is one use."""
+    """The cause of a multiple of reads inside a call, if there is only one use."""
     return usage.uses[0].why if len(usage.uses) == 1 else ""
 
 

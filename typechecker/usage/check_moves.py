@@ -27,7 +27,7 @@ from .backward_analysis import ONCE, Demands, Grade, UsageSite, demands_of
 # In the syntax of signatures: `1`, `0..1`, `(2×n)+m`, `0⌈n-1`.
 
 def grade_text(grade: Grade) -> str:
-    """The quantity of a grade; `ω` for a bound that there is not, or that may not be stated because a divisor may be 0."""
+    """The quantity of a grade; `ω` for a missing bound, or for one that may not be written since a divisor may be 0."""
     high = "ω" if grade.high is None or not _divides_surely(grade.high) else show(grade.high)
     low = show(grade.low) if _divides_surely(grade.low) else "0"
     return high if grade.is_exact or (low, high) == ("0", "ω") else f"{low}..{high}"
@@ -101,7 +101,7 @@ def _goal(small: Size | None, large: Size | None) -> SizeFact | None:
 
 
 def sites(uses: Sequence[UsageSite], mentions: Sequence[tuple[Span, Span]]) -> list[UsageSite]:
-    """The uses, with the spans of the arguments themselves where these are known."""
+    """The uses; a use as an argument has the span of the argument, if that is known."""
     located: list[UsageSite] = []
     for use in uses:
         argument_spans = [argument for function, argument in mentions if function == use.span]

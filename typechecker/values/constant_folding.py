@@ -27,7 +27,7 @@ _EXACT = frozenset({"add", "sub", "mul", "neg", "abs", "ipow"})
 
 
 class Folded(NamedTuple):
-    """The items of the result, or None if it is not a constant; and the first exact result that does not fit the type, if any."""
+    """The items of the result (None if it is not constant), and the first exact result that does not fit the type."""
 
     data: tuple[Payload, ...] | None = None
     overflow: int | None = None
@@ -81,7 +81,7 @@ _FLOATS: dict[str, Callable[..., Payload | None]] = {
 
 
 def _power(base: float, exponent: float) -> float | None:
-    """A power that is a small whole number, which no library rounds, else None; a zero keeps the sign of the base."""
+    """The power for a small whole exponent, which no library rounds, else None; a zero keeps the sign of the base."""
     if not base.is_integer() or abs(base) > 2.0**53:
         return None
     if exponent == 0.5 and base >= 0 and math.isqrt(int(base)) ** 2 == base:
@@ -101,7 +101,7 @@ def fold(
 def folded(
     function: str, kind: Kind, target: Kind, args: Sequence[tuple[Payload, ...] | None], shapes: Sequence[tuple[int | None, ...]]
 ) -> Folded:  # fmt: skip
-    """As `fold`, with the first result that overflows."""
+    """Like `fold`, with the first result that overflows."""
     if any(a is None for a in args):
         return Folded()
     known = [a for a in args if a is not None]
@@ -199,7 +199,7 @@ _OVERFLOW_MOST_POWER = 64
 
 
 def refused(value: int, kind: Kind, span: Span) -> Diagnostic:
-    """E330 for a known result."""
+    """E330 for a result known while checking."""
     message = f"the result is {_shown(value)}, which does not fit {kind.value}{_bounds(kind)}"
     return Diagnostic(Code.E330, message, span, notes=(_advice(kind),))
 

@@ -73,12 +73,12 @@ def is_poisoned(value: Value | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ValueFacts:
-    """Facts from the op that defined a value, for the rules of the functions applied to it.
+    """Facts about a value from the op that defined it, for the rules of functions applied to it.
 
-    `quotients`: the exact fractions of a division, so that `⌊n÷2` is a size; `digits`: the most digits that a logarithm counts;
-    `negated`: the operand of a negation, so that `(-+/m)↓x` is bounded; `modulus`: the divisor of a remainder; `selected`: the
-    span of the mask, known while checking, that selected these cells; `covers`: every position of an axis of this length is an
-    item."""
+    `quotients` are the exact fractions of a division, so that `⌊n÷2` is a size; `digits` the most digits that a logarithm counts;
+    `negated` the operand of a negation, so that `(-+/m)↓x` is bounded; `modulus` the divisor of a remainder; `selected` the span
+    of the mask, known while checking, that selected these cells.  `covers`: every position of an axis of this length is an item.
+    """
 
     quotients: tuple[tuple[Size, Size], ...] | None = None
     digits: int | None = None
@@ -93,7 +93,7 @@ NO_FACTS = ValueFacts()
 
 # ---------------------------------------------------------------------------------------------------- statements of conditions
 #
-# What a condition says where it holds, or where it does not: facts about sizes, limits of integers, counts of masks.
+# A condition, or its negation, makes statements: facts about sizes, limits of integers, counts of masks.
 
 @dataclass(frozen=True, slots=True)
 class IntegerLimits:
@@ -113,24 +113,25 @@ class IntegerLimits:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The numbers of true elements of masks, or one of them and a size, are related; a value id stands for its mask's number."""
+    """A relation between the numbers of true elements of masks, or one of them and a size; a value id stands for its mask's
+    number."""
 
     relation: Relation
     left: Size | ValueId
     right: Size | ValueId
 
     def mentions(self, is_same: Callable[[ValueId], bool]) -> bool:
-        """Is one of the masks such a value?"""
+        """Is one of the masks equal to a value, by `is_same`?"""
         return any(not isinstance(side, Size) and is_same(side) for side in (self.left, self.right))
 
     def facts(self, counted: Callable[[ValueId], SizeVariable | None]) -> list[SizeFact]:
-        """The fact about sizes, if each mask has one."""
+        """The fact about sizes, if each mask has a size variable."""
         known = [side if isinstance(side, Size) else None if (size := counted(side)) is None else variable(size)
                  for side in (self.left, self.right)]  # fmt: skip
         return [SizeFact(self.relation, x, y) for x, y in [known] if x is not None and y is not None]
 
     def facts_of_lengths(self, types: Mapping[ValueId, ArrayType]) -> list[SizeFact]:
-        """What is so of the length of a mask: a size that is at most, or is less than, the number of its true elements."""
+        """The facts that a count states about the length of its mask, which is at least the number of true elements."""
         pairs = [(self.left, self.right), *([(self.right, self.left)] if self.relation is Relation.EQUAL else [])]
         least = Relation.LESS if self.relation is Relation.LESS else Relation.AT_MOST
         return [SizeFact(least, size, types[mask].shape[0]) for size, mask in pairs
@@ -150,8 +151,8 @@ Statement: TypeAlias = SizeFact | IntegerLimits | Count
 
 DEPTH = 48
 
-_BUT_FOR_NAN = (frozenset({"lt", "ge"}), frozenset({"le", "gt"}))
-_OPPOSITE = frozenset({frozenset({"eq", "ne"}), frozenset({"and", "nand"}), frozenset({"or", "nor"}), *_BUT_FOR_NAN})
+_OPPOSITE_WITHOUT_NAN = (frozenset({"lt", "ge"}), frozenset({"le", "gt"}))
+_OPPOSITE = frozenset({frozenset({"eq", "ne"}), frozenset({"and", "nand"}), frozenset({"or", "nor"}), *_OPPOSITE_WITHOUT_NAN})
 _WITH_BLOCKS = (c.MapCells, c.CoreLoop, c.CoreBranch, c.CoreFold, c.FoldScan)
 
 
@@ -185,8 +186,8 @@ class MaskFacts:
             return False
         if isinstance(first, _WITH_BLOCKS):
             return False
-        mine, theirs = self._types[x], self._types[y]
-        if mine.shape != theirs.shape or mine.element.kind is not theirs.element.kind:
+        x_type, y_type = self._types[x], self._types[y]
+        if x_type.shape != y_type.shape or x_type.element.kind is not y_type.element.kind:
             return False
         for name in field_names(type(first)):
             a, b = getattr(first, name), getattr(second, name)
@@ -209,12 +210,12 @@ class MaskFacts:
             return False
         pair = frozenset({first.function, second.function})
         floats = any(self._types[arg].element.kind.is_float for arg in first.args)
-        if pair not in _OPPOSITE or (floats and pair in _BUT_FOR_NAN) or self._types[x].shape != self._types[y].shape:
+        if pair not in _OPPOSITE or (floats and pair in _OPPOSITE_WITHOUT_NAN) or self._types[x].shape != self._types[y].shape:
             return False
         return all(self.is_same(p, q) for p, q in zip(first.args, second.args, strict=True))
 
     def minimum_true(self, mask: ValueId, depth: int = DEPTH) -> int:
-        """A lower bound of the number of true elements, whatever the data are, from what is known about sizes now."""
+        """A lower bound of the number of true elements for all data, from the facts about sizes in scope."""
         if depth == DEPTH:
             self._minimum_true.clear()
         known = self._minimum_true.get(mask)
@@ -251,19 +252,19 @@ class MaskFacts:
                 return 0
 
     def keeps_first(self, mask: ValueId) -> bool:
-        """Does the mask hold for the first element, if there is one?"""
+        """Is the mask true at its first element, if it has one?"""
         op = self._definitions.get(mask)
         return isinstance(op, c.Library) and op.name == "first_occurrence"
 
     def _written(self, x: ValueId, y: ValueId) -> int:
-        """How many items of x, of those that are written in the program, equal the integer or character y."""
-        items, sought = self._definitions.get(x), self._definitions.get(y)
+        """The number of items of x written in the program that equal the integer or character y."""
+        items, literal = self._definitions.get(x), self._definitions.get(y)
         kinds = [self._types[value].element.kind for value in (x, y)]
-        if not isinstance(sought, c.Literal) or self._types[y].shape or not all(k.is_integer or k is Kind.CHAR for k in kinds):
+        if not isinstance(literal, c.Literal) or self._types[y].shape or not all(k.is_integer or k is Kind.CHAR for k in kinds):
             return 0
         match items:
             case c.Literal():
-                return items.data.count(sought.data[0])
+                return items.data.count(literal.data[0])
             case c.Join() | c.Stack():
                 return sum([self._written(arg, y) for arg in items.args])
             case c.Reshape() | c.Broadcast() if product(self._types[items.arg].shape) == product(self._types[x].shape):
@@ -272,7 +273,7 @@ class MaskFacts:
                 return 0
 
     def _extreme(self, x: ValueId, y: ValueId) -> int:
-        """1 if y is the maximum or minimum of the integers x, which then is equal to an item; else 0."""
+        """1 if y is the maximum or minimum of the integers x, and so equal to one of them; else 0."""
         op = self._definitions.get(y)
         if not isinstance(op, c.Reduce) or op.function not in ("max", "min") or self._types[y].shape:
             return 0
