@@ -28,7 +28,7 @@ def compile(text, session=None, *, returns=None):
     """Compile the text of a Rho function into a Python function of arrays.
 
     A function of `⍵` takes one argument, one of `⍺` and `⍵` takes two: `rho.compile("{⍺+2×⍵}")(a, w)`.
-    `returns`: the NumPy type of the result's elements, of a tuple of results each; a call that gives others is a TypeError.
+    `returns`: the NumPy type of the result's elements (for a tuple of results, a tuple of types); other elements are a TypeError.
     Raises `Rejected` if the text is not a function or does not parse."""
     try:
         text = _text(text, "rho.compile takes the text of a function")
@@ -38,7 +38,7 @@ def compile(text, session=None, *, returns=None):
 
 
 def grad(function, session=None):
-    """The gradient of a function whose value is one number, by its right argument, as a compiled function.
+    """The gradient, by the right argument, of a function whose value is one number; a compiled function.
 
     `rho.grad("{+/⍵*2}")(x)` is `f∂ x`; a function of `⍺` and `⍵` is called with both: `rho.grad("{+/(⍺+.×⍵)*2}")(a, x)`.
     Raises `Rejected` as `rho.compile` does, and at a call where there is no gradient (E630)."""
@@ -49,7 +49,7 @@ def grad(function, session=None):
 
 
 def value_and_grad(function, session=None):
-    """As `rho.grad`, of which a call returns the pair (value, gradient); both share their work."""
+    """Like `rho.grad`, but a call returns the pair (value, gradient), which is computed in one pass."""
     try:
         return _module("shell.embedding.functions").gradient_of(function, _session(session), with_value=True)
     except Exception as error:
@@ -69,9 +69,9 @@ def load(path, session=None):
 
 
 def eval(text, session=None, *, returns=None):
-    """Run a text and return the value that it shows last, as a new array; None if it shows nothing.
+    """Run a text and return the last value that it shows, as a new array; None if it shows nothing.
 
-    `returns`: the NumPy type of its elements, of several results of each; it is a TypeError if they are others.
+    `returns`: the NumPy type of its elements (for several results, a tuple of types); other elements are a TypeError.
     A text is checked and planned once.  Raises `Rejected`, `Refused` and `RunFailed` as any program does."""
     try:
         text = _text(text, "rho.eval takes the text of a program")
@@ -92,8 +92,8 @@ def check(text, session=None):
 def plain(value):
     """A value of Rho as numbers, texts and lists, which `json.dumps` takes: `json.dumps(result, default=rho.plain)`.
 
-    Complex numbers are pairs, rows of characters texts, NaN and infinities the texts `nan`, `inf` and `-inf`, as in the output of
-    `rho run --json`.  Raises TypeError for what is no array, number or result."""
+    Complex numbers become pairs, rows of characters become texts, NaN and infinities the texts `nan`, `inf` and `-inf`, as in the
+    output of `rho run --json`.  Raises TypeError for other values than arrays, numbers and results."""
     try:
         return _module("shell.embedding.evaluating").plain(value)
     except Exception as error:
@@ -101,7 +101,7 @@ def plain(value):
 
 
 def _for_caller(error):
-    """The error without the frames inside Rho, if Rho raises it."""
+    """The error without the frames inside Rho, if a statement of Rho raises it."""
     return _module("shell.embedding.evaluating").for_caller(error)
 
 

@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
         if from_process:
             finish_process(code)
         return code
-    except KeyboardInterrupt:  # before the command began, or while its end was reported
+    except KeyboardInterrupt:  # before the command began, or during its report
         return _report_stop(console, Exit.INTERRUPTED)
     except Terminated:
         return _report_stop(console, Exit.TERMINATED)
@@ -66,16 +66,16 @@ def _run_and_flush(words: list[str], console: Console, from_process: bool) -> Ex
         code = _run_reporting(words, console)
         console.out.flush()
     except BrokenPipeError as error:
-        # The reader has closed the pipe (`rho … | head`), which is no failure of the program.
+        # The reader has closed the pipe (`rho … | head`), which is not a failure of the program.
         code = error.code if isinstance(error, ReaderLeft) else code
         _discard_output(from_process)
     except OSError as error:
-        without = error.errno in (errno.EMFILE, errno.ENFILE)  # no descriptor left; standard output itself is open
+        without = error.errno in (errno.EMFILE, errno.ENFILE)  # no descriptor is left; standard output itself is open
         what = "it needs more open files than the system allows" if without else "standard output cannot be written"
         code = Exit.FAILED
         _discard_output(from_process)
         console.note(f"rho: {what}: {'it is closed' if error.errno == errno.EBADF else error.strerror or error}")
-    except MemoryError:  # while an error was reported
+    except MemoryError:  # while an error was being reported
         console.note(_NO_MEMORY)
         code = Exit.FAILED
     return code
@@ -191,7 +191,7 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
 
 
 def _with_options(console: Console, arguments: Arguments) -> Console:
-    """The console as the common options set it: volume, colour, digits."""
+    """The console with the common options applied: volume, colour, digits."""
     volume = Volume.QUIET if arguments.has("--quiet") else Volume.VERBOSE if arguments.has("--verbose") else console.volume
     colouring = Colour[(arguments.value("--color") or console.colouring.name).upper()]
     digits, asked = console.digits, arguments.value("--digits")

@@ -1,7 +1,8 @@
-"""`Session`: takes a program through the stages check, load (with planning) and run.  Every front of Rho uses it.
+"""`Session` takes a program through the stages check, load (with planning) and run; the command line, notebooks, editors and
+Python use it.
 
-A `Session` holds what does not change between programs (permissions, strictness) and no program state, so that threads may share
-it.  Problems are returned (`Checked.diagnostics`) or raised (`RhoError`); nothing is printed.
+A `Session` has the settings that are the same for all programs (permissions, strictness) and no program state, so that threads
+may share it.  Problems are returned (`Checked.diagnostics`) or raised (`RhoError`); nothing is printed.
 """
 
 from __future__ import annotations
@@ -34,14 +35,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """How programs are checked and run: `rho.Session(max_memory="2GB", allow_read=["data"])`.
+    """Settings for checking and running programs: `rho.Session(max_memory="2GB", allow_read=["data"])`.
 
     `max_memory`: programs and functions whose planned peak exceeds it are refused (E702); bytes, or text such as "500MB".
-    `allow_read`: the folders and files (and URLs) that programs may read, modules too; None allows all, an empty list nothing.
-    `folder`: the folder that relative paths in a text without a file start from.  `devices`: the profile, shipped or in a file,
-    that schedule blocks are checked for.
+    `allow_read`: the folders, files and URLs that programs may read, modules too; None allows all, an empty list nothing.
+    `folder`: the folder for relative paths in a text without a file.  `devices`: the profile, shipped or in a file, against which
+    schedule blocks are checked.
 
-    Rho's commands give `permissions` in place of `allow_read`, `strictness`, and `texts`, modules that are not read from disk."""
+    Rho's commands give `permissions` in place of `allow_read`, `strictness`, and `texts`, modules that are not read from disk.
+    """
 
     folder: str = ""
     permissions: Permissions = UNRESTRICTED
@@ -67,7 +69,7 @@ class Session:
         return self.max_memory if isinstance(self.max_memory, int) else None
 
     def checker(self) -> Checker:
-        """A checker to pass to `check` for each version of a program: checking then costs what changed (editors, `--watch`)."""
+        """A checker to pass to `check` for each version of a program, so that a check costs only what changed (editors, `--watch`)."""
         from ..typechecker.check import Checker
 
         return Checker(strict=self.strictness is Strictness.STRICT)
@@ -89,9 +91,9 @@ class Session:
     def check(
         self, source: Source, checker: Checker | None = None, *, checkpoints: bool = False, loader: ModuleLoader | None = None
     ) -> Checked:
-        """Types only; reads the program's modules and no data.
+        """Check types; reads the program's modules and no data.
 
-        `checkpoints`: gradients of loops keep few states and compute the others again."""
+        `checkpoints`: gradients of loops store few states and recompute the others."""
         from ..typechecker.check import check as check_program
 
         loader = loader or ModuleLoader(self.folder, self.permissions, self.texts)
@@ -119,10 +121,10 @@ class Session:
     ) -> LoadedProgram:  # fmt: skip
         """Find the files, bind the sizes from their headers, check the guards, plan, and check the limits on memory and time.
 
-        `full`: the plan also has phases in numbers and addresses, to be shown.
-        If the request has sizes, or inputs have no files, headers give only the remaining sizes, and the plan cannot be run.
-        Raises Refused (guard, permission, limit, type of a file), RunFailed (a file that cannot be read) or MissingSizes (of a
-        request with sizes)."""
+        `full`: the plan also has phases in numbers and addresses, to be shown.  If the request has sizes, or inputs have no
+        files, headers give only the remaining sizes, and the plan cannot be run.  Raises Refused (guard, permission, limit, type
+        of a file), RunFailed (a file that cannot be read) or MissingSizes (for a request with sizes).
+        """
         from ..backend import plan
         from ..backend.schedule.plan.plan import Device
         from ..backend.schedule.single_device import HOME, Detail
@@ -135,7 +137,7 @@ class Session:
         files, bound = self._bound(checked, core, request)
         texts: tuple[PlannedFile, ...] = ()
         if full:
-            from ..backend.schedule.program.plan_program import texts_of  # only plans that are shown say whose they are
+            from ..backend.schedule.program.plan_program import texts_of  # only plans that are shown name their files
 
             texts = texts_of(core)
         steps = Detail.FULL if full else Detail.STEPS
@@ -145,11 +147,11 @@ class Session:
         loaded = LoadedProgram(checked, request, files, bound, local_plan, file_bytes=taken.bytes)
         limited = scheduling is None or request.limits.memory is not None or not scheduling.is_held_elsewhere
         allowed = exceeded_memory(local_plan, request.limits.memory, taken) if limited else None  # else by the profile's devices
-        dealing = scheduling.cluster if scheduling is not None and scheduling.may_deal_tiles and files else None
-        if dealing is not None and request.limits.memory is None:
+        connection = scheduling.cluster if scheduling is not None and scheduling.may_deal_tiles and files else None
+        if connection is not None and request.limits.memory is None:
             from .execution.clusters import fleet_memory
 
-            fleet = fleet_memory(dealing)
+            fleet = fleet_memory(connection)
             allowed = None if fleet is None else exceeded_memory(local_plan, fleet, taken)
         if allowed is not None and any("∂" in to_glyphs(source).text for source in core.sources):
             few = self.check(checked.source, checkpoints=True)
@@ -162,7 +164,7 @@ class Session:
             from .execution.streaming import in_tiles
 
             try:
-                loaded = in_tiles(loaded, allowed, stored, scheduling, dealing, texts, steps)
+                loaded = in_tiles(loaded, allowed, stored, scheduling, connection, texts, steps)
             except CannotStream as trouble:
                 refuse_memory(candidate, local_plan, request.limits.memory, taken, trouble)
         check_time(candidate, request.limits.seconds)
@@ -217,7 +219,7 @@ class Session:
             return self.interpret(loaded)
         folded = None if loaded.streams else constant_results(loaded.bound)
         if folded is not None:
-            loaded.values()  # a file that is wrong is reported
+            loaded.values()  # reports files with errors
             return outcome_of(loaded.core, *folded, plan_summary(loaded.plan, file_bytes=loaded.file_bytes))
         results = loaded.run.results(loaded, observe)
         printed = [shown.value for shown in results.printed]
@@ -248,7 +250,7 @@ class Session:
 
 
 def _bytes_of(given: object) -> int:
-    """A number of bytes, or the text of one.  TypeError, ValueError: neither."""
+    """The number of bytes that a number or text states.  TypeError, ValueError: neither is given."""
     from ..lang.bind.directives import bytes_of
 
     if isinstance(given, str):
@@ -263,7 +265,7 @@ def _bytes_of(given: object) -> int:
 
 
 def file_memory(bound: BoundGraph, request: RunRequest, files: Mapping[str, InputFile]) -> FileMemory:
-    """The memory for reading inputs and writing outputs in addition to their arrays: one file at a time is read or written."""
+    """The memory for reading inputs and writing outputs in addition to their arrays; files are read and written one at a time."""
     from .execution.admission_control import FileMemory
 
     taken = [(file.working_memory, f"reading `{name}` from `{file.shown}`") for name, file in files.items()]
@@ -284,8 +286,10 @@ def file_memory(bound: BoundGraph, request: RunRequest, files: Mapping[str, Inpu
 def check_schedule_blocks(
     core: Core | None, diagnostics: Sequence[Diagnostic], devices: str | None = None
 ) -> tuple[Core | None, tuple[Diagnostic, ...]]:  # fmt: skip
-    """The core and the diagnostics of checking, with those of the program's schedule blocks for these `devices`; no core if a
-    block has an error.  Refused: `devices` names no profile."""
+    """The core and the diagnostics of checking, with those of the program's schedule blocks for `devices`.
+
+    The core is None if a block has an error.  Refused: `devices` names no profile.
+    """
     if core is None or not core.schedules:
         return core, tuple(diagnostics)
     from ..backend.schedule.program.plan_program import check_blocks
@@ -298,7 +302,7 @@ def check_schedule_blocks(
 def order_and_explain(
     diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, Source], judging: Callable[[Source], FactQuery]
 ) -> tuple[Diagnostic, ...]:  # fmt: skip
-    """Diagnostics in the order of messages: the main program's first, each file's from top to bottom; foreign syntax
+    """The diagnostics in the order of messages: the main program's first, each file's from top to bottom; foreign syntax is
     explained."""
     if any(one.is_error for one in diagnostics):
         from ..lang.foreign.hints import explain_errors
@@ -308,13 +312,14 @@ def order_and_explain(
 
 
 def plan_summary(plan: ExecutionPlan, held: Mapping[Any, int] | None = None, file_bytes: int = 0) -> dict[str, Any]:
-    """The `plan` of `--json`: sizes, devices, the number of steps and the most live bytes on each device.
+    """The `plan` of `--json`: sizes, devices, the number of steps and the peak bytes of each device.
 
-    A plan for several devices also has its prediction and `held`, the most bytes each device held.  `file_bytes`: memory for
-    reading or writing one file."""
+    A plan for several devices also has its prediction and `held`, the most bytes each device held.  `file_bytes` is the memory
+    for reading or writing one file.
+    """
     from .execution.scheduling import prediction_json
 
-    promised = prediction_json(plan, held or {})
+    prediction_fields = prediction_json(plan, held or {})
     return {
         "schema": plan.schema,
         "sizes": dict(plan.sizes),
@@ -323,5 +328,5 @@ def plan_summary(plan: ExecutionPlan, held: Mapping[Any, int] | None = None, fil
         "peak_bytes": {str(device): count for device, count in plan.main.peak},
         **({"file_bytes": file_bytes} if file_bytes else {}),
         **({"stores": {store.name: store.access.value for store in plan.stores}} if plan.stores else {}),
-        **({"prediction": promised} if promised else {}),
+        **({"prediction": prediction_fields} if prediction_fields else {}),
     }

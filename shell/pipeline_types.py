@@ -1,5 +1,4 @@
-"""The data that the stages of a session exchange: checked programs, loaded programs, how they are executed, and the
-callbacks of its stages."""
+"""The data that the stages of a session exchange: checked programs, loaded programs, their runs, and callbacks."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from .execution.run_request import RunRequest
 
 class Strictness(Enum):
-    """How facts are treated that only loading or running can decide."""
+    """The treatment of facts that only loading or running can decide."""
 
     GUARDED = "checked when loaded or run"
     STRICT = "refused"
@@ -30,8 +29,8 @@ class Strictness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of checking.  `core`: None when the program is rejected; `result`: types and quantities by name, None if a
-    module could not be read."""
+    """The result of checking.  `core` is None if the program is rejected; `result` has types and quantities by name, and is None
+    if a module could not be read."""
 
     source: Source
     core: Core | None
@@ -61,7 +60,7 @@ class Checked:
 
 
 class Run(Protocol):
-    """How a loaded program is executed.  `in_tiles`: some inputs are read, or outputs written, tile by tile."""
+    """The way a loaded program is executed.  `in_tiles`: some inputs are read, or outputs written, tile by tile."""
 
     @property
     def in_tiles(self) -> bool: ...
@@ -72,7 +71,7 @@ class Run(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class InMemory:
-    """Executes the plan in this process.  `simulated`: its devices are declared, and each is held to its memory."""
+    """Executes the plan in this process.  `simulated`: its devices are declared, and each is limited to its memory."""
 
     simulated: bool = False
 
@@ -88,10 +87,11 @@ class InMemory:
 
 @dataclass(frozen=True, slots=True)
 class LoadedProgram:
-    """A planned program with its sizes bound: its files are found and its guards hold; no data has been read.
+    """A planned program with its sizes bound: its files exist and its guards hold; no data has been read.
 
-    `file_bytes`: the most memory that reading or writing one file takes in addition to the arrays.
-    `warnings`: of directives."""
+    `file_bytes` is the most memory that reading or writing one file takes in addition to the arrays; `warnings` are those of
+    directives.
+    """
 
     checked: Checked
     request: RunRequest
@@ -113,7 +113,7 @@ class LoadedProgram:
         return self.run.in_tiles
 
     def values(self, without: Collection[str] = ()) -> dict[str, Any]:
-        """By name, the arrays of params and of inputs; files are read, except for those of the inputs `without`."""
+        """The arrays of params and of inputs by name; files are read, except those of the inputs `without`."""
         from .execution.params import param_values_of
 
         values = {**param_values_of(self.core, self.request.params).arrays, **self.request.arrays}
@@ -135,14 +135,15 @@ class Stage(Enum):
 
 
 class RunCallbacks:
-    """Callbacks of a run, which do nothing here: `stage` is called when a stage begins, `observer` after each step."""
+    """The callbacks of a run, which do nothing here: `stage` is called when a stage begins, `observer` gives the callback for
+    steps."""
 
     def stage(self, stage: Stage, loaded: LoadedProgram | None = None) -> None:
         """Called when a stage begins; from RUN on with the loaded program."""
 
     @property
     def observer(self) -> Observer | None:
-        """Called after each step of the run with its time; None: steps are not timed."""
+        """The callback for the time of each step of the run; None: steps are not timed."""
         return None
 
 
@@ -151,7 +152,7 @@ NO_CALLBACKS = RunCallbacks()
 
 @dataclass(slots=True)
 class StageTimes(RunCallbacks):
-    """Records when each stage begins, in nanoseconds since this object was made; `loaded`: the program, once it is loaded."""
+    """Records when each stage begins, in nanoseconds since this object was made; `loaded` is the program, once it is loaded."""
 
     started: int = field(default_factory=perf_counter_ns)
     stages: list[tuple[Stage, int]] = field(default_factory=list)
@@ -162,6 +163,6 @@ class StageTimes(RunCallbacks):
         self.loaded = loaded or self.loaded
 
     def lines(self) -> list[str]:
-        """The lines of `--verbose`: how long each stage took; call it when the last one is over."""
+        """The lines of `--verbose` on the time of each stage; call it after the last one."""
         ends = [*(start for _, start in self.stages[1:]), perf_counter_ns() - self.started]
         return [f"{stage.value}: {(end - start) / 1e6:,.1f} ms" for (stage, start), end in zip(self.stages, ends, strict=True)]

@@ -1,9 +1,8 @@
 """The entry point of the process `rho`, which can be interrupted from its first line on.
 
 While modules are imported there is nothing to clean up, and KeyboardInterrupt would be raised in the middle of an import, so an
-interrupt ends the process at once.  `shell.main` installs its own handlers when it begins.
-
-Imports nothing that Python has not loaded already.
+interrupt ends the process at once.  `shell.main` installs its handlers when it begins.  This module imports nothing that Python
+has not loaded already.
 """
 
 from __future__ import annotations
@@ -22,8 +21,9 @@ def _exit_at_once(number: int, frame: object) -> None:
 def main() -> int:
     """Run the command of this process; returns its exit code.
 
-    OpenBLAS gets one thread, since Rho calls it on one: it would start one for each core when it is loaded, and send its process
-    SIGINT where the system refuses them."""
+    OpenBLAS gets one thread, since Rho uses it with one.  Otherwise it would start a thread for each core when it is loaded, and
+    where the system refuses them send its process SIGINT.
+    """
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if _signal.getsignal(_signal.SIGINT) not in (_signal.SIG_IGN, None):
         _signal.signal(_signal.SIGINT, _exit_at_once)

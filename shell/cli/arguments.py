@@ -1,8 +1,7 @@
-"""The command line: the table of commands and options, its parser with suggestions for misspelt options, help, and the requests
-that options make.
+"""The command line: the table of verbs and options, its parser, help pages, and the requests that options make.
 
-Hand-written because starting `rho` must cost little, and because an APL expression may start with `-` (`-/1 2 3`),
-which is then not an option.
+The parser is hand-written because starting `rho` must cost little, and because an APL expression may start with `-` (`-/1 2 3`),
+which is then no option.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------------------------------------------- parser
 
 class Takes(Enum):
-    """What follows an option."""
+    """The kind of argument that an option takes."""
 
     NOTHING = "a switch"
     VALUE = "one value, given once"
@@ -78,7 +77,8 @@ class Arguments:
         return self.options.get(name, ())
 
     def pairs(self, name: str, shape: str) -> dict[str, str]:
-        """`NAME=VALUE` options as a dict.  `shape` names the form in messages.  UsageError: a missing `=` or a repeated name."""
+        """The `NAME=VALUE` arguments of an option as a dict; `shape` is their form for messages.
+        UsageError: a missing `=` or a repeated name."""
         pairs: dict[str, str] = {}
         for text in self.values(name):
             key, equals, value = text.partition("=")
@@ -191,7 +191,7 @@ STRATEGY_NAMES = (
     "baselines", "at-home", "single-split", "paths", "energetic", "lp-relaxation", "list-scheduling",
     "fewer-devices", "activity-lists", "row-shifts", "annealing", "z3", "chunks", "slivers",
 )  # fmt: skip
-"""Of `backend.schedule.search.portfolio`, which is imported only when something is planned."""
+"""The names of `backend.schedule.search.portfolio`, which is imported only when something is planned."""
 WITHOUT = Option(("--without",), Takes.VALUES, "STRATEGY", "plan without a strategy of the planner, to see its effect",
                  STRATEGY_NAMES)
 SCHEDULE = Option(("--schedule",), Takes.VALUE, "FILE", "also obey the schedule blocks of FILE, such as `rho plan --format"
@@ -435,7 +435,7 @@ MODULES: Final[Mapping[str, str]] = {
     "init": "interactive",
     "completion": "interactive",
 }
-"""The module of `shell.verbs` that has a verb's command, where it is not the verb's name."""
+"""The module of `shell.verbs` for each verb whose module has another name."""
 
 
 def find_verb(name: str) -> Verb | None:
@@ -504,7 +504,7 @@ _MOST_RESTARTS: Final = 1000
 PLANNER_OPTIONS: Final = (
     "--devices", "--objective", "--deadline", "--budget", "--prove", "--fast", "--without", "--require-optimal",
 )  # fmt: skip
-"""With any of these the scheduler of several devices makes the plan."""
+"""Options with which the scheduler of several devices makes the plan."""
 
 
 def request_of(arguments: Arguments, console: Console) -> RunRequest:
@@ -523,7 +523,7 @@ def request_of(arguments: Arguments, console: Console) -> RunRequest:
 
 
 def _output_paths(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """The path of each output, and the output that names the columns of one: `day,total:region=report.csv`."""
+    """The path of each output, and for a matrix the output that names its columns, as in `day,total:region=report.csv`."""
     paths: dict[str, str] = {}
     headers: dict[str, str] = {}
     for names, path in given.items():
@@ -571,7 +571,7 @@ def _parse_bytes(text: str | None) -> int | None:
 
 
 def scheduling_of(arguments: Arguments, purpose: PlanPurpose) -> Scheduling | None:
-    """How the options ask to plan; None if none of them does.  UsageError: options that exclude each other."""
+    """The scheduling that the options ask for; None if they ask for none.  UsageError: options that exclude each other."""
     from ..execution.scheduling import PlanningEffort, PlanPurpose, Scheduling
 
     if not any(arguments.has(name) for name in (*PLANNER_OPTIONS, "--plan", "--simulate", "--cluster", "--restarts")):
@@ -595,7 +595,7 @@ def scheduling_of(arguments: Arguments, purpose: PlanPurpose) -> Scheduling | No
 
 
 def _parse_deadline(text: str | None) -> int | None:
-    """A time such as `20ms` in nanoseconds.  UsageError: not a time."""
+    """The nanoseconds of a time such as `20ms`.  UsageError: not a time."""
     if text is None:
         return None
     from ...lang.bind.directives import ticks_of

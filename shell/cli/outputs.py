@@ -34,7 +34,7 @@ def write_result(arguments: Arguments, console: Console, text: str) -> None:
 
 
 def report_error(arguments: Arguments, console: Console, error: RhoError) -> Exit:
-    """Show why a command has no result, as a JSON object too if that was asked for; returns the exit code."""
+    """Show the error that prevents a result, also as a JSON object if the command line asks for JSON; returns the exit code."""
     paths = {name: path for name, _, path in (word.partition("=") for word in arguments.values("--in"))}
     diagnostics = with_input_options(error.diagnostics, error.sources, paths)
     show_diagnostics(console, diagnostics, error.sources)
@@ -44,7 +44,7 @@ def report_error(arguments: Arguments, console: Console, error: RhoError) -> Exi
 
 
 def report_or_raise(error: Exception, arguments: Arguments, console: Console) -> Exit:
-    """`report_error` for an error of a stage; any other exception is raised again."""
+    """Like `report_error`, for an error of a stage; any other exception is raised again."""
     if not isinstance(error, RhoError):
         raise error
     return report_error(arguments, console, error)

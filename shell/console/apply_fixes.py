@@ -1,8 +1,7 @@
 """Applies the fixes of diagnostics to a text, and shows the difference: `rho check --fix`, `--diff` of `check` and `fmt`.
 
-A fix is kept only if the text then has no more errors than before, so that the errors it uncovers are no more than it repairs.
-Those may have fixes too, so errors are counted after these follow-up fixes.  Fixes are tried all together, then one by one if
-all together leave more errors.
+A fix is accepted only if the text then has no more errors than before.  A fix may uncover errors that have fixes too, so errors
+are counted after these follow-up fixes.  All fixes are tried together, then one by one if that leaves more errors.
 """
 
 from __future__ import annotations

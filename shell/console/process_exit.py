@@ -55,16 +55,16 @@ PATIENCE: Final = 0.25
 
 
 class Terminated(BaseException):
-    """SIGTERM has come.  Not an `Exception`, so that no `except Exception` stops it."""
+    """SIGTERM has arrived.  Not an `Exception`, so that no `except Exception` stops it."""
 
 
 class Alarm(BaseException):
-    """The time limit has passed.  Not an `Exception`, so that no library takes it for an error of its own."""
+    """The time limit has passed.  Not an `Exception`, so that no library handles it as one of its errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExitMessage:
-    """What a process that a signal ends writes to standard output and standard error, and its exit code."""
+    """The last output of a process that a signal ends: the texts for standard output and standard error, and the exit code."""
 
     out: str
     err: str
@@ -80,9 +80,11 @@ _ERASE: Final = "\r\x1b[K"
 
 
 class _SignalWatchdog:
-    """The state that signal handlers and the watchdog thread share.  `has_thread`: the thread runs; `alarm_message`: makes the
-    message of a passed time limit, while there is one; `exit_code`: set once the command has reported everything; `signal`: the
-    number of the signal that has come, or 0."""
+    """The state that signal handlers and the watchdog thread share.
+
+    `has_thread`: the thread runs; `alarm_message` makes the message for a passed time limit, or is None; `exit_code` is set once
+    the command has reported everything; `signal` is the number of the signal that has arrived, or 0.
+    """
 
     def __init__(self) -> None:
         self.has_thread = False
@@ -91,10 +93,10 @@ class _SignalWatchdog:
         self.signal = 0
 
     def raise_in_main(self, number: int, frame: FrameType | None) -> None:
-        if self.exit_code is not None:  # there is nothing left to be interrupted
+        if self.exit_code is not None:  # nothing is left to interrupt
             remove_live()
             os._exit(self.exit_code)
-        if self.signal and self.has_thread:  # the exception is on its way, and the thread ends what does not end
+        if self.signal and self.has_thread:  # the exception is on its way; the thread is the last resort
             return
         self.signal = number
         if number == signal.SIGINT:
@@ -104,13 +106,13 @@ class _SignalWatchdog:
     def start_thread(self) -> None:
         """Start the watchdog thread.  Without file descriptors or threads left, signals work as Python alone handles them."""
         with suppress(OSError, ImportError, RuntimeError):
-            from select import select  # here, and not in the thread, where a lack of descriptors would be no news
+            from select import select  # here: the thread could not report a lack of descriptors
 
             reading, writing = _pipe()
             begun = _thread.allocate_lock()
             begun.acquire()
             _thread.start_new_thread(self.run_thread, (reading, begun, select))
-            begun.acquire()  # a thread that starts while the process ends would have to load a library to end itself
+            begun.acquire()  # a thread that starts while the process ends would need a library to end itself
             signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
             self.has_thread = True
 
@@ -127,14 +129,14 @@ class _SignalWatchdog:
             else:
                 time.sleep(PATIENCE)
                 if self.alarm_message is not message:
-                    continue  # the main thread has reacted, and what it does now has no limit
+                    continue  # the main thread has reacted, and its cleanup has no limit
                 if is_importing(sys._current_frames().get(threading.main_thread().ident or 0)):
-                    continue  # the alarm comes again
+                    continue  # the alarm will be repeated
             _end_process(message, self.exit_code)
 
 
 def _pipe() -> tuple[int, int]:
-    """The reading and the writing end of a pipe.  OSError: no descriptor would be left for the files of the command."""
+    """The reading and the writing end of a pipe.  OSError: no descriptor would remain for the files of the command."""
     ends = os.pipe()
     try:
         os.set_blocking(ends[1], False)
@@ -168,10 +170,11 @@ def is_command() -> bool:
 
 
 def drop_lost_interrupts() -> None:
-    """Print no exception of a signal where Python drops it: in a destructor, and in a thread whose work is done.
+    """Do not print an exception of a signal that Python drops: in a destructor, and in a thread whose work is done.
 
-    The watchdog ends a process that runs one command; in a session, the interrupt that a destructor lost is sent again after
-    it."""
+    The watchdog ends a process that runs one command; in a session, an interrupt that a destructor lost is sent again after the
+    destructor has returned.
+    """
     sys.unraisablehook, threading.excepthook = _in_destructor, _in_thread
 
 
@@ -218,7 +221,7 @@ def preferring_signals() -> Iterator[None]:
 
 
 def raise_pending_signal(cause: BaseException | None = None) -> None:
-    """Raise the exception of the signal that has come, if any: a library has swallowed it or raised another one."""
+    """Raise the exception of a signal that has arrived, if any, since a library may have swallowed it or raised another one."""
     number = 0 if _watchdog is None else _watchdog.signal
     if number:
         raise (KeyboardInterrupt if number == signal.SIGINT else Terminated) from cause
@@ -318,13 +321,13 @@ def did_you_mean(word: str, candidates: Sequence[str]) -> str:
 
 # ---------------------------------------------------------------------------------------------------- interruptible work
 #
-# Ctrl-C returns to the prompt at once, even while compiled code runs that no signal reaches.
+# Ctrl-C returns to the prompt at once, even during compiled code that a signal does not stop.
 #
-# The work runs in a thread while the main thread, where interrupts arrive, waits.  After an interrupt KeyboardInterrupt is
-# raised in the thread at its next Python instruction; the main thread does not wait for it and drops its result.
+# The work runs in a thread while the main thread, where interrupts arrive, waits.  After an interrupt KeyboardInterrupt is raised
+# in the thread at its next Python instruction; the main thread does not wait for that, and drops the result.
 #
-# The exception is raised only when the thread imports nothing: a compiled module (NumPy's) whose import is interrupted cannot be
-# imported again in the same process.
+# The exception is raised only while the thread imports nothing: a compiled module (such as NumPy's) whose import is interrupted
+# cannot be imported again in the same process.
 
 _T = TypeVar("_T")
 
@@ -368,7 +371,7 @@ def interruptible(work: Callable[[], _T]) -> _T:
 
 
 RETRY_SECONDS: Final = 0.01
-"""Seconds between two looks at whether a thread still imports."""
+"""Seconds between two checks whether a thread still imports."""
 
 
 def _interrupt_thread(thread: threading.Thread) -> None:
@@ -383,7 +386,7 @@ def _interrupt_thread(thread: threading.Thread) -> None:
 
 
 def is_importing(frame: FrameType | None) -> bool:
-    """Is a module imported in a frame or around it?"""
+    """Is a module being imported in this frame or one that called it?"""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

@@ -1,10 +1,9 @@
-"""The standard streams (`Console`, which every command reads from and writes to, and streams in place of data files) and what is
-written on them: JSON and diagnostics.
+"""The standard streams, `Console` (which every command reads from and writes to), and JSON and diagnostics on it.
 
-Every error is a usage error or a diagnostic.  An input or output may be `-`, `-:csv` or `-:npz:name`.  `-` alone is read as npy
-if it starts with npy's magic bytes, else as csv, and written as csv.  Standard input is read once, to its end, and at most as
-much as fits in memory.  Standard output holds one output and nothing else: the program's printed values go to standard error
-then.
+Every error is a usage error or a diagnostic.  An input or output may be `-`, `-:csv` or `-:npz:name` in place of a data file.
+`-` alone is read as npy if it starts with npy's magic bytes, else as csv, and is written as csv.  Standard input is read once, to
+its end, and at most as much as fits in memory.  If standard output holds an output, it holds nothing else: the program's printed
+values go to standard error.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class StandardStream:
     member: str = ""
 
     def named(self, held: bytes = b"") -> str:
-        """The name that a file of this format would have."""
+        """The name of a file with the format of this stream, or with `held` if the stream names none."""
         format = self.format or ("npy" if held.startswith(_NPY) else "csv")
         return f"-.{format}" + (f":{self.member}" if self.member else "")
 
@@ -110,7 +109,7 @@ def read_standard_input(stream: TextIO | None, most: int) -> bytes:
 
 
 def _bytes_in(stream: TextIO) -> BinaryIO:
-    """The binary stream below a text stream; the UTF-8 bytes of a text stream that has none (`StringIO`)."""
+    """The binary stream below a text stream; for one without (`StringIO`), its UTF-8 bytes."""
     binary: BinaryIO | None = getattr(stream, "buffer", None)
     return binary if binary is not None else io.BytesIO(stream.read().encode())
 
@@ -158,7 +157,7 @@ def plain_data(nested: Any) -> Any:
 # the command, and does not change its exit code once that is decided.
 
 class ReaderLeft(BrokenPipeError):
-    """Standard output was closed after the command had decided on its exit code."""
+    """The reader closed standard output after the command had decided on its exit code."""
 
     def __init__(self, code: Exit) -> None:
         super().__init__()
@@ -167,7 +166,7 @@ class ReaderLeft(BrokenPipeError):
 
 @contextmanager
 def reporting(code: Exit) -> Iterator[None]:
-    """The block prints the report of a command that exits with `code`, also if the reader closes the pipe meanwhile."""
+    """A block that prints the report of a command which exits with `code`, even if the reader closes the pipe meanwhile."""
     try:
         yield
     except BrokenPipeError as error:
@@ -177,7 +176,7 @@ def reporting(code: Exit) -> Iterator[None]:
 class _LossyStderr(io.FileIO):
     """Standard error that drops what cannot be written."""
 
-    def write(self, text: Any) -> int:  # what has a buffer
+    def write(self, text: Any) -> int:  # streams with a buffer
         try:
             return super().write(text)
         except OSError:
@@ -185,14 +184,14 @@ class _LossyStderr(io.FileIO):
 
 
 def install_lossy_stderr() -> None:
-    """Make `sys.stderr` drop what cannot be written, unless somebody has replaced it."""
+    """Make `sys.stderr` drop what cannot be written, unless it has been replaced."""
     if sys.stderr is sys.__stderr__ and sys.stderr is not None:
         raw = _LossyStderr(sys.stderr.fileno(), "w", closefd=False)
         sys.stderr = io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", "backslashreplace", line_buffering=True)
 
 
 def flush_results(results: TextIO) -> None:
-    """Flush results before a message that follows them; an error shows again when the command ends."""
+    """Flush results before a message that follows them; an error of that is reported when the command ends."""
     with suppress(OSError):
         results.flush()
 
@@ -206,7 +205,7 @@ DEFAULT_DIGITS: Final = 10
 
 
 class Volume(Enum):
-    """How much is printed beside results."""
+    """The amount of output in addition to results."""
 
     QUIET = "errors"
     USUAL = "errors, warnings and notes"
@@ -235,17 +234,18 @@ class Console:
 
     @classmethod
     def standard(cls) -> Console:
-        """The process's own streams, as UTF-8 whatever the locale says.
+        """The standard streams of the process, as UTF-8 in every locale.
 
-        Closed standard input reads as empty; writing to closed standard output fails, so that no result is lost in silence;
-        writing to closed standard error is dropped."""
+        Closed standard input reads as empty; writing to closed standard output fails, so that no result is lost silently; writing
+        to closed standard error is dropped.
+        """
         for name, mode, flags in (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
             if getattr(sys, name) is None:
                 setattr(sys, name, open(os.open(os.devnull, flags), mode, encoding="utf-8"))  # noqa: SIM115 (for the life of the process)
         install_lossy_stderr()
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             reconfigure = getattr(stream, "reconfigure", None)
-            with suppress(UnsupportedOperation):  # somebody has read from it already
+            with suppress(UnsupportedOperation):  # it has been read from already
                 if reconfigure is not None:
                     reconfigure(encoding="utf-8", errors="surrogateescape" if stream is sys.stdin else "backslashreplace")
         return cls(sys.stdout, sys.stderr, sys.stdin, os.environ)
@@ -357,7 +357,7 @@ def show_diagnostics(console: Console, diagnostics: Sequence[Diagnostic], source
 
 
 def explain_fixes(console: Console, diagnostics: Sequence[Diagnostic], path: str) -> None:
-    """Say on a terminal how what is marked `[fix]` is applied to the program in a file."""
+    """Print on a terminal how to apply the fixes marked `[fix]` to the program in a file."""
     if path and path != "-" and console.err.isatty() and any(one.fixes and one.code != Code.N001 for one in diagnostics):
         console.note(f"`rho check --fix {path}` applies what is marked [fix]")
 
@@ -365,9 +365,8 @@ def explain_fixes(console: Console, diagnostics: Sequence[Diagnostic], path: str
 def with_input_options(
     diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], inputs: Mapping[str, str]
 ) -> tuple[Diagnostic, ...]:  # fmt: skip
-    """The diagnostics; one about a data file gets a note that names the option `--in` which gave the file, if one did.
-
-    `inputs`: paths by the name of the input, as options give them."""
+    """The diagnostics, where one about a data file that an option `--in` gave has a note that names the option.
+    `inputs` are the paths by the name of the input, as options give them."""
     return tuple([_with_input_option(diagnostic, sources, inputs) for diagnostic in diagnostics])
 
 

@@ -1,13 +1,13 @@
-"""What a run took: estimated and measured times of every phase (`run --analyze`), the decisions of a plan explained (`rho
-plan`), and a trace of the stages and steps of a run (`run --trace FILE`).
+"""Measured runs: estimated and measured times of phases (`run --analyze`), decisions of a plan (`rho plan`), and traces (`run
+--trace FILE`).
 
 A phase's measured time is the sum of its executions in one run on one device, and the median of these sums over all runs.  Its
-estimate is the time in a plan for several devices, else the cost model's for as many executions.  A phase inside a loop counts
-by itself and in the loop.
+estimate is the time in a plan for several devices, else the cost model's for the same number of executions.  A phase inside a
+loop is counted by itself and as part of the loop.
 
-A trace has the predicted schedule too, as JSON for Perfetto.  A process of it is a process of the cluster, a thread is a queue.
-The executor reports a step when it is over.  Phases inside loops are recorded one by one, up to `MOST_STEPS` steps in all;
-later ones count only in the bar of their loop.
+A trace is JSON for Perfetto and contains the predicted schedule too.  A process of it is a process of the cluster, a thread is a
+queue.  The executor reports a step when it is over.  Phases inside loops are recorded one by one, up to `MOST_STEPS` steps in
+all; later ones are only part of the bar of their loop.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ PhaseOnDevice: TypeAlias = tuple[PhaseId, DeviceId]
 
 @dataclass(frozen=True, slots=True)
 class AnalysisRow:
-    """One phase on one device: `times` it was executed, nanoseconds measured, and the estimate with its 10th and 90th percentile
-    (None: there is no cost table)."""
+    """The times of one phase on one device: the number of executions, the measured nanoseconds, and the estimate with its 10th
+    and 90th percentile (None if there is no cost table)."""
 
     phase: str
     device: str
@@ -85,7 +85,7 @@ class AnalysisRow:
 
     @staticmethod
     def of(record: Mapping[str, Any]) -> AnalysisRow:
-        """The row of an object that `json` returned."""
+        """The row of a JSON object that `json` returned."""
         return AnalysisRow(*(record[field.name] for field in fields(AnalysisRow)))
 
     def json(self) -> dict[str, Any]:
@@ -94,8 +94,8 @@ class AnalysisRow:
 
 @dataclass(slots=True)
 class ObservedTimes:
-    """Callback of an executor that collects, by phase and device, the nanoseconds in each run and the number of executions in
-    the last one."""
+    """The callback of an executor that collects, by phase and device, the nanoseconds in each run and the number of executions in
+    the last run."""
 
     run_ns: dict[PhaseOnDevice, list[int]] = field(default_factory=dict)
     executions: dict[PhaseOnDevice, int] = field(default_factory=dict)
@@ -105,20 +105,20 @@ class ObservedTimes:
         self.runs += 1
         self.executions.clear()
 
-    def __call__(self, took: StepTiming) -> None:
-        if isinstance(took.step, TransferStep):
+    def __call__(self, timing: StepTiming) -> None:
+        if isinstance(timing.step, TransferStep):
             return
-        where = took.step.id, took.queue
+        where = timing.step.id, timing.queue
         times = self.run_ns.setdefault(where, [])
         if where in self.executions:
-            times[-1] += took.ns
+            times[-1] += timing.ns
         else:
-            times.append(took.ns)
-        self.executions[where] = self.executions.get(where, 0) + took.times
+            times.append(timing.ns)
+        self.executions[where] = self.executions.get(where, 0) + timing.times
 
 
 def analysis_rows(loaded: LoadedProgram, observed: ObservedTimes, profile: Profile) -> list[AnalysisRow]:
-    """A row for each phase and device, in the order of the program; phases that only name, read or print data are left out."""
+    """A row for each phase and device, in the order of the program, without phases that only name, read or print data."""
     table_rows = []
     planned, chains = _planned_ns(loaded.plan), _chain_members(loaded.plan)
     phases = {phase.id: phase for phase in loaded.bound.graph.phases}
@@ -128,7 +128,7 @@ def analysis_rows(loaded: LoadedProgram, observed: ObservedTimes, profile: Profi
         where, device_profile = (phase.id, device.id), replace(profile.home, threads=device.threads)
         times = observed.executions[where]
         estimate = step_ns(phase, loaded.bound, device_profile, profile.calibration, times)
-        if phase.id in chains:  # a chain takes at most as long as its members one by one
+        if phase.id in chains:  # a chain takes at most the sum of its members' times
             members = [phases[member] for member in chains[phase.id]]
             each = [step_ns(member, loaded.bound, device_profile, profile.calibration, times) for member in members]
             known = [one.ns for one in each if one is not None]
@@ -212,7 +212,7 @@ def _shortened(text: str, width: int = 48) -> str:
 
 # ---------------------------------------------------------------------------------------------------- optimisation remarks
 #
-# What the passes decided about values and which rules changed the program: `fused      line 3: d, each element is read once`.
+# Decisions of the passes, and the rules that changed the program: `fused      line 3: d, each element is read once`.
 
 LineText: TypeAlias = Callable[[Span], str]
 """The text of the line of a span, such as `line 3`; empty if it is unknown."""
@@ -225,13 +225,16 @@ def rewritten_lines(graph: Graph, line_text: LineText) -> list[str]:
 
 
 def regrouped_graph(graph: Graph) -> Graph | None:
-    """The graph if its products are computed in another order than they are written, else None."""
+    """The graph, if a pass changed the order of its products, else None."""
     return graph if any(note.rule == REGROUPED for note in graph.rewritten) else None
 
 
 def decision_lines(graph: Graph, plan: ExecutionPlan, line_text: LineText) -> list[str]:
-    """A line for each decision about a named value: dropped, fused, recomputed or stored, with how often its elements are read;
-    written in place, with when the last read is."""
+    """A line for each decision about a named value.
+
+    It is dropped, fused, recomputed or stored, with how often its elements are read; or it is updated in place, with its last
+    read.
+    """
     decisions = [*graph.decisions, *explain_stored_values(graph), *overwritten_operands(graph, plan)]
     notes = [(one.choice.value, f"{one.name}, {one.why}", one.span) for one in decisions if line_text(one.span)]
     return _lines([(f"{word:<10}", says, span) for word, says, span in notes], line_text, " ")
@@ -266,7 +269,7 @@ def loop_lines(graph: Graph, line_text: LineText, *, programs: bool = False) -> 
 
 
 def _region_text(region: Region) -> str:
-    """Where a region stores its state, and which phases it calls."""
+    """The text on where a region stores its state, and which phases it calls."""
     called = sorted({_routine_name(routine) for routine in region.routines} - {_POLLS_INTERRUPTS})
     return _state_buffers(region) + (f"; it calls {', '.join(called)}" if called else "")
 
@@ -275,7 +278,7 @@ _POLLS_INTERRUPTS: Final = "interrupts are heard"
 
 
 def _routine_name(routine: Routine) -> str:
-    """What a routine that a region calls does."""
+    """The text on a routine that a region calls."""
     if routine.phase is None:
         return "a guard's check" if routine.defines else _POLLS_INTERRUPTS
     return f"`{op_name(routine.phase)}`" if isinstance(routine.phase, LibraryPhase) else "NumPy's functions"
@@ -299,8 +302,8 @@ MOST_STEPS: Final = 100_000
 
 @dataclass(slots=True)
 class TraceRecorder(StageTimes):
-    """Records the times of stages, and of each step of the first run.  `left_out`: executions that are not recorded one by
-    one."""
+    """Records the times of stages, and of each step of the first run.  `left_out` is the number of executions without an entry of
+    their own."""
 
     steps: list[StepTiming] = field(default_factory=list)
     left_out: int = 0
@@ -312,11 +315,11 @@ class TraceRecorder(StageTimes):
         first, self._first = self._first, False
         return self._record if first else None
 
-    def _record(self, took: StepTiming) -> None:
-        if len(self.steps) < MOST_STEPS and took.times == 1:
-            self.steps.append(took)
+    def _record(self, timing: StepTiming) -> None:
+        if len(self.steps) < MOST_STEPS and timing.times == 1:
+            self.steps.append(timing)
         else:
-            self.left_out += took.times
+            self.left_out += timing.times
 
     def text(self) -> str:
         """The trace as JSON for Perfetto."""
@@ -348,17 +351,17 @@ class TraceRecorder(StageTimes):
         assert self.loaded is not None
         devices = {device.id for device in self.loaded.plan.devices}
         lanes: dict[tuple[str, DeviceId], Lane] = {}
-        for process, queue in sorted({(took.process, took.queue) for took in self.steps}):
-            ran = [took for took in self.steps if (took.process, took.queue) == (process, queue)]
-            ran.sort(key=lambda took: (took.start, -took.end))
-            bars = [self._bar(f"{len(lanes)}.{index}", took) for index, took in enumerate(ran)]
+        for process, queue in sorted({(timing.process, timing.queue) for timing in self.steps}):
+            ran = [timing for timing in self.steps if (timing.process, timing.queue) == (process, queue)]
+            ran.sort(key=lambda timing: (timing.start, -timing.end))
+            bars = [self._bar(f"{len(lanes)}.{index}", timing) for index, timing in enumerate(ran)]
             lanes[process, queue] = Lane(str(queue), tuple(bars), is_link=queue not in devices)
         return lanes
 
-    def _bar(self, key: str, took: StepTiming) -> Bar:
+    def _bar(self, key: str, timing: StepTiming) -> Bar:
         from ...backend.graph import traverse
         assert self.loaded is not None
-        start, end, step, graph = took.start - self.started, took.end - self.started, took.step, self.loaded.bound.graph
+        start, end, step, graph = timing.start - self.started, timing.end - self.started, timing.step, self.loaded.bound.graph
         if isinstance(step, TransferStep):
             maker = next((one for one in traverse.all_phases(graph) if step.value in traverse.results(one)), None)
             name = f"#{step.value}" if maker is None else label(maker, graph)
@@ -373,7 +376,7 @@ def _predicted_chart(loaded: LoadedProgram, name: str) -> GanttChart:
 
     plan = loaded.plan
     if plan.prediction is None:
-        with suppress(RhoError):  # then only what was measured is drawn
+        with suppress(RhoError):  # without a prediction only measured times are drawn
             plan = plan_loaded(loaded, Scheduling(PlanPurpose.LOOK)).plan
     return chart_of_plan(plan, name)
 

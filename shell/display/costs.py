@@ -35,10 +35,11 @@ _LINE_NAMES: Final = ("work", "span", "reads", "writes")
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
-    """Costs as formulas in the sizes of inputs and params; a run-time size counts as its upper bound.
+    """Costs as formulas in the sizes of inputs and params; a runtime size counts as its upper bound.
 
-    `work` and `operations` (by cost class): numbers of operations; `span`: operations on the critical path; bytes read and
-    written; `memory`: an upper bound of the bytes live at once, with inputs and results."""
+    `work` and `operations` (by cost class) are numbers of operations, `span` is the operations on the critical path, `bytes_read`
+    and `bytes_written` are bytes, `memory` is an upper bound of the bytes live at once, including inputs and results.
+    """
 
     operations: Mapping[str, Size]
     work: Size
@@ -52,8 +53,9 @@ class CostReport:
     ) -> list[str]:
         """The costs as lines of text, with numbers if `sizes` are given.
 
-        Memory for these sizes is the plan's `peak`, since numbers may change which phases are fused.  `regrouped`: the graph
-        for these sizes if its products are regrouped; the formulas are of the products as they are written."""
+        With numbers, memory is the plan's `peak`, since numbers may change which phases are fused.  `regrouped` is the graph for
+        these sizes if a pass changed the order of its products; the formulas are for the order as written.
+        """
         regrouped_numbers = {} if regrouped is None else _line_numbers(regrouped)
         kinds = [f"{show_short_formula(count)} {kind}" for kind, count in self.operations.items()]
         several = f" ({', '.join(kinds)})" if len(kinds) > 1 or (kinds and self.work.constant is None) else ""
@@ -85,7 +87,7 @@ class CostReport:
 
 
 def _line_numbers(graph: Graph) -> dict[str, int]:
-    """The numbers of a graph with sizes, by the names of the lines."""
+    """The costs of a graph with known sizes, by the names of the lines."""
     from ...backend.graph.symbolic_costs import graph_cost, graph_span
 
     cost = graph_cost(graph)
@@ -156,14 +158,15 @@ def definition_lines(costs: Mapping[str, tuple[DefinitionCost, ...]]) -> list[st
 
 RUNS: Final = 20
 MAXIMUM_SECONDS: Final = 3.0
-"""Seconds of the repeated runs of `--analyze` together."""
+"""Seconds for all repeated runs of `--analyze` together."""
 
 
 def run_measured(loaded: LoadedProgram, execute: Callable[[Observer | None], Outcome]) -> Outcome:
     """Run a program with `execute` and add measured and predicted times of the run and its phases to the outcome's `plan`.
 
-    The back end is imported first, so that the time of the run is that of reading the data and computing.  Phases are measured in
-    further runs with warm kernels: at most `RUNS`, in at most `MAXIMUM_SECONDS` or half the time limit."""
+    The back end is imported first, so that the measured time is that of reading the data and computing.  Phases are measured in
+    further runs with compiled kernels: at most `RUNS`, in at most `MAXIMUM_SECONDS` or half the time limit.
+    """
     from ...backend.calibration.probes import warm_kernels
     from ...backend.jit.compiler import compilation_totals
     from ...backend.library import operation_table  # noqa: F401
@@ -354,7 +357,7 @@ def function_cost_line(checked: CheckResult, name: str) -> str:
 
 
 def with_one_name(checked: CheckResult, name: str) -> CheckResult:
-    """The result with one name of its program."""
+    """The result restricted to one name of its program."""
     return replace(checked, elaborated=replace(checked.elaborated, names={name: checked.elaborated.names[name]}))
 
 
@@ -448,14 +451,14 @@ def functions_json(checked: Checked) -> dict[str, list[str]]:
 # How this machine runs structured phases, for `rho info`.
 
 def gpu_tier() -> str:
-    """The cards that programs can use, or why there are none."""
+    """The cards that programs can use, or the reason why there are none."""
     from ...backend.gpu.device import tiers
 
     return tiers()
 
 
 def kernel_tier() -> str:
-    """The target of compiled kernels, or why there are none."""
+    """The target of compiled kernels, or the reason why there are none."""
     from ...backend.jit import compiler, tiering
 
     if tiering.mode() is tiering.Mode.OFF:

@@ -147,7 +147,7 @@ _INTERNAL = {
     *[("Session", name) for name in ("checker", "load", "run", "interpret", "folder_of", "memory_limit", "require_memory")],
     ("Checked", "require"),
 }
-"""Public methods that only Rho's commands use."""
+"""Public methods that only Rho's commands use, and that the page omits."""
 
 
 def stdlib_page() -> str:

@@ -1,4 +1,4 @@
-"""Plans as text and pictures (`rho plan`), and offers to rewrite expressions so that they run faster (editors)."""
+"""Plans as text and pictures (`rho plan`), and offers (in editors) to rewrite expressions so that they run faster."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ def picture(chart: GanttChart, format: str) -> str:
 
 
 def plan_lines(loaded: LoadedProgram, *, programs: bool = False) -> str:
-    """The plan as text: its steps, optimisation remarks and costs; the queues of a plan for several devices.
-
+    """The plan as text: its steps, optimisation remarks and costs; for several devices, its queues.
     `programs`: also the loop programs of compiled regions."""
     if loaded.plan.prediction is not None:
         from ...backend.schedule.plan.plan_text import queues_text
@@ -82,7 +81,7 @@ def plan_lines(loaded: LoadedProgram, *, programs: bool = False) -> str:
 
 
 def _recomputed_line(loop: Recomputed, sizes: Mapping[SizeVariable, int], text: str) -> str:
-    """That the gradient of a loop keeps few of its states."""
+    """The line that says that the gradient of a loop stores few of its states."""
     count = f"{loop.trip.evaluate(sizes):,} " if loop.trip.variables() <= sizes.keys() else ""
     return f"again      {text}: the gradient of the loop keeps few of its {count}states and computes the others again"
 
@@ -90,8 +89,8 @@ def _recomputed_line(loop: Recomputed, sizes: Mapping[SizeVariable, int], text: 
 # ---------------------------------------------------------------------------------------------------- passes over inputs
 
 def stream_lines(program: LoadedProgram) -> list[str]:
-    """A line on what the passes of a plan read and write and how long: `streams x: 1.0 GB read in 1 pass of 64 tiles in all,
-    about 0.7 s`; then one for each device that tiles are dealt to."""
+    """The line on what the passes of a plan read and write, and the predicted time: `streams x: 1.0 GB read in 1 pass of 64 tiles
+    in all, about 0.7 s`; then a line for each device that tiles are dealt to."""
     from ...backend.schedule.plan.plan_text import bytes_text
     from ..execution.streaming import InTiles, passes_of, plans_of, predicted_seconds
 
@@ -102,10 +101,10 @@ def stream_lines(program: LoadedProgram) -> list[str]:
     stored = dict.fromkeys(store.name for plan in plans for store in plan.stores if store.name in program.files)
     names = ", ".join(f"`{name}`" for name in stored)
     reads, writes = sum(step.reads for step in steps), sum(step.writes for step in steps)
-    wrote = f", {bytes_text(writes)} written" if writes else ""
+    written = f", {bytes_text(writes)} written" if writes else ""
     picked, scratch = [step.writes for stage in run.stages for step in passes_of(stage.plan)], run.streaming.scratch
     if scratch or sum(picked):
-        wrote += f" ({bytes_text(sum(one.bytes for one in scratch) + sum(picked))} of them in temporary files)"
+        written += f" ({bytes_text(sum(one.bytes for one in scratch) + sum(picked))} of them in temporary files)"
     most = ", where masks select everything" if run.stages else ""
     shares = [share for step in steps for share in step.shares]
     devices = [
@@ -117,7 +116,7 @@ def stream_lines(program: LoadedProgram) -> list[str]:
     ]
     return [
         f"streams {names}: {bytes_text(reads)} read in {passes_text(len(steps))} of {sum(step.tiles for step in steps):,} tiles "
-        f"in all{wrote}, about {duration(round(predicted_seconds(program) * 1e9))}{most}",
+        f"in all{written}, about {duration(round(predicted_seconds(program) * 1e9))}{most}",
         *devices,
     ]  # fmt: skip
 
@@ -128,7 +127,7 @@ def passes_text(count: int) -> str:
 
 
 def tile_lines(summary: Mapping[str, Any]) -> list[str]:
-    """A line on what each device has read, of the summary of a run whose tiles were dealt."""
+    """A line for each device on the tiles that it has read, from the summary of a run whose tiles were dealt."""
     from ...backend.schedule.plan.plan_text import bytes_text
 
     return [
@@ -139,10 +138,10 @@ def tile_lines(summary: Mapping[str, Any]) -> list[str]:
 
 # ---------------------------------------------------------------------------------------------------- offers
 #
-# Offers to replace a sum of products by another expression that is faster but adds in another order, which the optimiser
-# therefore may not choose.
+# Offers to replace a sum of products by a faster expression that adds in another order, which the optimiser therefore may not
+# choose.
 #
-# Nothing is run; sizes are those of the headers of the program's data, or `ASSUMED`.
+# Nothing is run; sizes are those in the headers of the program's data, or `ASSUMED`.
 
 _OPENING: Final = "([{"
 _CLOSING: Final = ")]}"
@@ -163,7 +162,8 @@ def rewrite_offers(core: Core, file: str) -> tuple[Rewritten, ...]:
 def offer_span(offer: Rewritten, source: Source, statement: Span) -> tuple[int, int] | None:
     """The start and end of the text that the offered expression replaces: a reduction with its argument.
 
-    None if they cannot be told from the text alone, or inside a function, where names may mean something else."""
+    None if the text alone does not determine them, or inside a function, where names may have another meaning.
+    """
     text, start = source.text, offer.span.start
     before = text[statement.start : start]
     if not offer.text or text[start : offer.span.end] not in _REDUCTIONS or "{" in before:

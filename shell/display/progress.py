@@ -1,7 +1,7 @@
 """The progress line on a terminal: shown while work takes longer than a second, erased when it is over.
 
-A thread redraws it several times a second from the last events of the work, so that the work does not wait for it: each is one
-reference, read once, to what does not change.  Nothing is written unless messages go to a terminal; the line has no colours.
+A thread redraws it several times a second from the last events of the work.  An event is one reference to an immutable object,
+read once, so the work never waits for the thread.  Nothing is written unless messages go to a terminal; the line has no colours.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class ProgressLine:
             self._console.err.write(text)
             self._console.err.flush()
         except (OSError, ValueError):
-            self._stopped.set()  # the terminal is gone
+            self._stopped.set()  # the terminal is closed
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def search_text(result: Incumbent | None) -> str:
 
 
 class RunProgress(RunCallbacks):
-    """Shows the stage of a run, its current phase and the predicted remaining time; passes all callbacks on to `inner`."""
+    """Shows the stage of a run, its current phase and the predicted remaining time; forwards all callbacks to `inner`."""
 
     def __init__(self, console: Console, inner: RunCallbacks = NO_CALLBACKS) -> None:
         self._inner = inner
@@ -258,7 +258,8 @@ class PhaseProgress:
         return f"phase {index + 1}/{len(self._labels)} {short}{self._left(index)}"
 
     def _left(self, index: int) -> str:
-        """The predicted remaining time, scaled by how much slower the run was so far; empty if a cost table is missing."""
+        """The predicted remaining time, scaled by the ratio of measured and predicted time so far; empty if a cost table is
+        missing."""
         if any(seconds is None for seconds in self._seconds):
             return ""
         known = [seconds or 0.0 for seconds in self._seconds]

@@ -41,8 +41,7 @@ ROWS_CUT: Final = "⋮"
 @dataclass(frozen=True, slots=True)
 class DisplayedValue:
     """A value with its name ("" for an expression), its type as the checker writes it, and its element kind.
-
-    `reading`: how an output is written, for example as dates."""
+    `reading` is the column format of an output, for example dates."""
 
     name: str
     type: str
@@ -58,7 +57,7 @@ class DisplayedValue:
 
     @property
     def write(self) -> Callable[[Any], str] | None:
-        """What writes the items of a date, a time or a difference; None for other values."""
+        """The function that writes the items of a date, a time or a difference; None for other values."""
         return None if self.unit is None else writer(self.unit, self.reading)
 
     @property
@@ -87,7 +86,8 @@ class DisplayedValue:
         return {"name": self.name, "type": self.type, "shape": list(self.shape), "elem": self.element, "data": self.data()}
 
     def data(self) -> Any:
-        """Nested lists as JSON has them, text as rows, points of time as texts; None for what was written tile by tile."""
+        """Nested lists as in JSON, with text as rows and points of time as texts; None for a value that was written tile by
+        tile."""
         if hasattr(self.value, "discard"):
             return None
         if self.unit is not None:
@@ -124,9 +124,9 @@ def display(
 ) -> list[str]:  # fmt: skip
     """The lines of a value.
 
-    `write`: the text of an item, if it is not that of its kind.
-    `kind` names the element type where the dtype does not (text stored as code points); `digits` is `⎕PP`; `width` folds
-    (terminals only); `limit` cuts arrays of more items."""
+    `write` gives the text of an item, by default the one for its kind.  `kind` names the element type if the dtype does not (text
+    stored as code points); `digits` is `⎕PP`; `width` folds (terminals only); `limit` cuts arrays of more items.
+    """
     source = _value_source(value, kind)
     if limit is not None and math.prod(source.shape) > limit:
         return _lay_out(source, [_shown_positions(source, axis) for axis in range(len(source.shape))], write, digits, width)
@@ -164,8 +164,7 @@ def matrix_cells(
 
 def line_of(value: Array | ArrayLike, write: Callable[[Payload], str] | None = None, *, kind: Kind, digits: int = DIGITS) -> str:
     """The items of a value in one line, in row-major order; of many the first three and the last.
-
-    `write`: the text of an item, if it is not that of its kind."""
+    `write` gives the text of an item, by default the one for its kind."""
     source = _value_source(value, kind)
     count = math.prod(source.shape)
     cut = count > (SHORT_TEXT if kind is Kind.CHAR else 2 * EDGE + 1)
@@ -181,8 +180,7 @@ def column_cells(
     value: Array | ArrayLike, write: Callable[[Payload], str] | None = None, *, kind: Kind, digits: int = DIGITS
 ) -> list[str]:  # fmt: skip
     """The cells of a column of a table (a vector, or rows of text), aligned to one width; of many rows the first and the last.
-
-    `write`: the text of an item, if it is not that of its kind."""
+    `write` gives the text of an item, by default the one for its kind."""
     source = _value_source(value, kind)
     rows = source.shape[0]
     shown = [*range(rows)] if rows <= MOST_ROWS else [*range(MOST_ROWS - 1 - EDGE), *range(rows - EDGE, rows)]
@@ -204,7 +202,7 @@ def column_cells(
 def _item_texts(
     source: _ValueSource, positions: Sequence[tuple[int, ...]], write: Callable[[Payload], str] | None, digits: int
 ) -> list[str]:
-    """The texts of items, each without regard to the others; control characters by their pictures."""
+    """The texts of items, each formatted by itself; control characters are shown by their pictures."""
     items = [source.item(position) for position in positions]
     if write is not None:
         return [write(item) for item in items]
@@ -257,7 +255,7 @@ def _offset(position: Sequence[int], shape: Sequence[int]) -> int:
 
 
 def _shown_positions(source: _ValueSource, axis: int) -> list[int | None]:
-    """The positions of an axis that are shown; None stands for the ones left out.  See Note [Cutting]."""
+    """The positions of an axis that are shown, with None for the gap.  See Note [Cutting]."""
     size = source.shape[axis]
     edge = TEXT_EDGE if source.kind is Kind.CHAR and axis == len(source.shape) - 1 else EDGE
     if size <= 2 * edge + 1:
@@ -285,9 +283,9 @@ def _lay_out(
     lines: list[str] = []
     for start, stop in _folds(table, len(separator(source.kind)), width):
         rows = [separator(source.kind).join(row[start:stop]) for row in table]
-        laid = _planes(rows, shown_axes[:-1])
+        lines_of_planes = _planes(rows, shown_axes[:-1])
         prefix = INDENT if start else ""
-        lines += [(prefix + line if line else line) for line in laid]
+        lines += [(prefix + line if line else line) for line in lines_of_planes]
     if source.kind is not Kind.CHAR:
         lines = [line.rstrip() for line in lines]
     return lines or [""]
@@ -330,7 +328,7 @@ def _planes(rows: Sequence[str], frame: Sequence[Sequence[int | None]]) -> list[
         return list(rows)
     supply = iter(rows)
 
-    def lay(depth: int) -> list[str]:
+    def planes_below(depth: int) -> list[str]:
         blank = [""] * (len(frame) - 1 - depth)
         lines: list[str] = []
         for n, position in enumerate(frame[depth]):
@@ -341,10 +339,10 @@ def _planes(rows: Sequence[str], frame: Sequence[Sequence[int | None]]) -> list[
             elif depth == len(frame) - 1:
                 lines.append(next(supply))
             else:
-                lines += lay(depth + 1)
+                lines += planes_below(depth + 1)
         return lines
 
-    return lay(0)
+    return planes_below(0)
 
 
 # ------------------------------------------------------------------------- outputs on a terminal
@@ -352,7 +350,7 @@ def _planes(rows: Sequence[str], frame: Sequence[Sequence[int | None]]) -> list[
 # A run on a terminal ends with its outputs, each short: a number or a vector is a line, outputs of one length are a table.
 
 def output_lines(outputs: Sequence[DisplayedValue], width: int, digits: int) -> list[str]:
-    """The lines of outputs with their types; columns of one length together, as a table of at most `width` characters."""
+    """The lines of outputs with their types; columns of one length form a table of at most `width` characters."""
     lengths = [one.shape[0] for one in outputs if _is_column(one)]
     lines: list[str] = []
     pending: list[tuple[str, str, str]] = []
@@ -375,7 +373,7 @@ def output_lines(outputs: Sequence[DisplayedValue], width: int, digits: int) -> 
 
 
 def _is_in_memory(one: DisplayedValue) -> bool:
-    """Is this a value and not the file that it was written to tile by tile?"""
+    """Is this a value in memory, and not a file written tile by tile?"""
     return not hasattr(one.value, "discard")
 
 
@@ -385,7 +383,8 @@ def _is_column(one: DisplayedValue) -> bool:
 
 
 def writer(unit: Unit, reading: ColumnFormat = AS_WRITTEN) -> Callable[[Any], str]:
-    """What writes the items of a date or a time, in its format, or of a difference: `2024-02-29`, `3d`, `1:30:00`, `NaT`."""
+    """The function that writes the items of a date or a time, in its format, or of a difference: `2024-02-29`, `3d`, `1:30:00`,
+    `NaT`."""
     from ...backend.io.cells import CellError, text_of
 
     form = _FORMS.get(unit)
@@ -416,7 +415,7 @@ _FORMS: Final = {Unit.DATE: CellFormat.DATE, Unit.TIME: CellFormat.TIME}
 
 
 def _aligned(entries: Sequence[tuple[str, str, str]]) -> list[str]:
-    """Lines of a name, a type and a value, below each other; a scalar has no type."""
+    """Lines of a name, a type and a value in columns; a scalar has no type."""
     names = max((len(name) for name, _, _ in entries), default=0)
     types = max((len(type) for _, type, _ in entries), default=0)
     return [

@@ -204,11 +204,11 @@ _COMMANDS = (
     ("rho.costs", "Show the Costs of a Function", ""),
     ("rho.restart", "Restart the Language Server", ""),
 )
-"""Command, title and icon; `rho.costs` has arguments and is only linked to."""
+"""The command, title and icon of each menu entry; `rho.costs` takes arguments, so only links invoke it."""
 
 
 def snippets() -> dict[str, Any]:
-    """Snippets of statements: what is typed, what it becomes, what it is for."""
+    """Snippets of statements: prefix, body and description."""
     rows = (
         ("input", 'input ${1:x} : ${2:f64}[${3:n}] ← "${4:x.csv}"', "an array from a file"),
         ("column", 'input ${1:price} : ${2:f64}[${3:n}] ← "${4:sales.csv}:${5:price}"${6: missing ⎕nan}', "a column of a table"),
@@ -224,7 +224,7 @@ def snippets() -> dict[str, Any]:
 
 
 def glyphs() -> list[dict[str, Any]]:
-    """What the command that inserts a glyph offers: each glyph with its names and its title."""
+    """The entries of the command that inserts a glyph: each glyph with its names and its title."""
     rows: dict[str, dict[str, Any]] = {}
     for row in PRIMITIVES:
         if row.names and not row.later and not row.glyph.isalnum():
@@ -249,7 +249,7 @@ _NAME = r"\%([[:alpha:]_∆]\|[^\x00-\x7F]\&\k\)\%(\k\|∆\)*"
 
 
 def syntax() -> str:
-    """`syntax/rho.vim`: later items win, so the general come first."""
+    """`syntax/rho.vim`.  In Vim later items take precedence, so the general ones come first."""
     lines = [
         'if exists("b:current_syntax")\n  finish\nendif\n',
         *[_literal("rhoFunction", glyph) for glyph in GLYPH_FUNCTIONS],

@@ -40,7 +40,7 @@ E = TypeVar("E", bound=RhoError)
 
 @contextmanager
 def locating_errors(sources: Mapping[str, Source]) -> Iterator[None]:
-    """Errors of the block get a text with the lines of these sources."""
+    """A block whose errors get a text with the lines of these sources."""
     try:
         yield
     except RhoError as error:
@@ -60,7 +60,8 @@ _RAISE: Final = opmap["RAISE_VARARGS"]
 
 
 def for_caller(error: Exception) -> Exception:
-    """An error that Rho raises by a statement, without the frames inside Rho: callers see their own line.  Others as they are."""
+    """An error without the frames inside Rho, if a statement of Rho raises it, so that callers see their own line; others
+    unchanged."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
@@ -72,7 +73,7 @@ def for_caller(error: Exception) -> Exception:
 
 
 def with_source_lines(error: E, sources: Mapping[str, Source]) -> E:
-    """The error, with a text that shows lines of these sources."""
+    """The error, with a text that quotes lines of these sources."""
     error.text = error.text or render_text(error.diagnostics, sources).rstrip("\n")
     return error
 
@@ -80,7 +81,7 @@ def with_source_lines(error: E, sources: Mapping[str, Source]) -> E:
 # ---------------------------------------------------------------------------------------------------- evaluation
 
 MOST_CACHED: Final = 256
-"""How many texts are cached; the oldest is dropped first."""
+"""The most texts that are cached; the oldest is dropped first."""
 
 
 class _ConstantResult:
@@ -112,7 +113,7 @@ _SESSION: Final = Session()
 
 
 def evaluate(text: str, session: Session | None = None, returns: object = None) -> Any:
-    """The value of `last_value`, whose element types are as `returns` says.  TypeError: they are others."""
+    """The value of `last_value`.  TypeError: `returns` states other element types."""
     value = last_value(text, session)
     if returns is not None:
         items = value if isinstance(value, tuple) else () if value is None else (value,)
@@ -121,7 +122,7 @@ def evaluate(text: str, session: Session | None = None, returns: object = None) 
 
 
 def require_kinds(kinds: Sequence[Kind | None], returns: object, is_tuple: bool, what: str) -> None:
-    """Raise TypeError unless results of these kinds have the NumPy element types that `returns` says, of a tuple each its own."""
+    """Raise TypeError unless results of these kinds have the NumPy element types of `returns`, a tuple for several results."""
     stated = require_element_types(returns)
     wanted = tuple([kind_of_dtype(_dtype_of(one)) for one in stated])
     if wanted == tuple(kinds) and is_tuple is isinstance(returns, tuple):
@@ -137,7 +138,7 @@ def _type_names(elements: Sequence[type[np.generic]], is_tuple: bool) -> str:
 
 
 def require_element_types(returns: object) -> tuple[type[np.generic], ...]:
-    """The element types that `returns` says.  TypeError: it does not say NumPy types that Rho has."""
+    """The element types that `returns` states.  TypeError: not NumPy types that Rho has."""
     stated: list[type[np.generic]] = []
     for one in returns if isinstance(returns, tuple) else (returns,):
         if not (isinstance(one, type) and issubclass(one, np.generic)) or kind_of_dtype(_dtype_of(one)) is None:
@@ -153,8 +154,9 @@ def _dtype_of(element: type) -> np.dtype[Any]:
 def plain(value: object) -> object:
     """A value of Rho as numbers, texts and lists, which `json.dumps` takes: `json.dumps(result, default=rho.plain)`.
 
-    Complex numbers are pairs, rows of characters texts, NaN and infinities the texts `nan`, `inf` and `-inf`, as in the output of
-    `rho run --json`.  TypeError: it is no array, number or result."""
+    Complex numbers become pairs, rows of characters become texts, NaN and infinities the texts `nan`, `inf` and `-inf`, as in the
+    output of `rho run --json`.  TypeError: not an array, number or result.
+    """
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, (tuple, list)):
@@ -170,10 +172,11 @@ def plain(value: object) -> object:
 
 
 def last_value(text: str, session: Session | None = None) -> Any:
-    """The last value that a program prints, as an array; several values of one result (`⎕qr A`) as a tuple, as from a compiled
-    function; None if it prints nothing.
+    """The last value that a program prints, as a new array; None if it prints nothing.
 
-    Raises Rejected, Refused and RunFailed as for any program, and TypeError for an input without a file.  The array is a copy."""
+    Several values of one result (`⎕qr A`) are a tuple, as from a compiled function.  Raises Rejected, Refused and RunFailed as
+    for any program, and TypeError for an input without a file.
+    """
     session = session or _SESSION
     cached = _evaluators.get((session, text))
     if cached is not None:
@@ -208,7 +211,7 @@ def _evaluator_of(loaded: LoadedProgram) -> _Evaluator:
 
 
 def _result_count(core: Core) -> int:
-    """How many printed values belong to the last result: 1, or the length of a tuple."""
+    """The number of printed values that belong to the last result: 1, or the length of a tuple."""
     printed = [op for op in core.block.ops if isinstance(op, CorePrint)]
     return 1 + len([*takewhile(lambda shown: shown.goes_on, reversed(printed))])
 
@@ -224,9 +227,10 @@ def _single_or_tuple(values: Sequence[Any]) -> Any:
 
 
 def require_writable(targets: Mapping[str, object]) -> None:
-    """Check, before a run, arrays for its results, by what they are called in messages.
+    """Check the arrays for the results of a run before it; `targets` has them by their names in messages.
 
-    TypeError: no NumPy array.  ValueError: items that are not in rows, a read-only array, or memory that two share."""
+    TypeError: not a NumPy array.  ValueError: not contiguous in rows, read-only, or two share memory.
+    """
     arrays: dict[str, NumArray] = {}
     for what, target in targets.items():
         if not isinstance(target, np.ndarray) or isinstance(target, np.ma.MaskedArray):
@@ -234,16 +238,17 @@ def require_writable(targets: Mapping[str, object]) -> None:
         if not target.flags.c_contiguous or not target.flags.writeable:
             raise ValueError(f"{what} is {'read-only' if target.flags.c_contiguous else 'not contiguous in rows'}")
         for other, array in arrays.items():
-            if np.may_share_memory(array, target):  # exact, as both are contiguous
+            if np.may_share_memory(array, target):  # exact for contiguous arrays
                 raise ValueError(f"{other} and {what} share memory, where one result would replace the other: give two arrays")
         arrays[what] = target
 
 
 def copied_out(results: Mapping[str, tuple[Any, str, object]]) -> dict[str, NumArray]:
-    """Results by name, each copied into the array that is given for it, which is called so in messages and was checked to be
-    writable; all fit or none is written.
+    """Copy each result into its target; all fit, or none is written.
 
-    ValueError: another element type or shape."""
+    `results` has triples (result, the target's name in messages, target) by name; `require_writable` has accepted the targets.
+    Returns the targets by name.  ValueError: a target has another element type or shape than its result.
+    """
     for result, what, target in results.values():
         for part in ("dtype", "shape"):
             wanted, given = getattr(result, part), getattr(target, part)
@@ -266,11 +271,12 @@ def copied_out(results: Mapping[str, tuple[Any, str, object]]) -> dict[str, NumA
 # blanks; NumPy's dates and times become days and nanoseconds since 1970.
 
 def as_array(value: object, what: str, reading: ColumnFormat = AS_WRITTEN) -> tuple[np.ndarray[Any, Any], Kind, Unit | None]:
-    """The array, its element kind and, of dates, times and differences, its unit; `what` names the argument in messages,
-    `reading` are the clauses of its declaration.
+    """The value as an array, with its element kind and, for dates, times and differences, its unit.
 
-    TypeError: not an array, or of elements that Rho has no type for.  FileTrouble: a column with missing items for which nothing
-    stands, or that is not of the declared form.  The array may be the caller's own: never write to it."""
+    `what` names the argument in messages, `reading` has the clauses of its declaration.  The array may be the caller's: never
+    write to it.  TypeError: not an array, or elements without an element type of Rho.  FileTrouble: a column with missing items
+    for which no value is declared, or of another than the declared form.
+    """
     if isinstance(value, str):
         array = np.array(list(value), dtype="U1")
     elif isinstance(value, np.ndarray):
@@ -297,8 +303,8 @@ def as_array(value: object, what: str, reading: ColumnFormat = AS_WRITTEN) -> tu
 
 
 def _counted(array: np.ndarray[Any, Any], what: str, reading: ColumnFormat) -> tuple[np.ndarray[Any, Any], Unit]:
-    """NumPy's dates, times and differences as days or nanoseconds, NaT as the missing one; of the declared form, if
-    there is one.  FileTrouble: beyond 64 bits."""
+    """NumPy's dates, times and differences as days or nanoseconds, with NaT as `⎕nat`; in the declared form, if there is one.
+    FileTrouble: beyond 64 bits."""
     is_point, size = array.dtype.kind == "M", np.datetime_data(array.dtype)[0]
     if not is_point and size in ("M", "Y"):
         raise TypeError(f"{what} has differences of months, whose lengths differ: convert them to days or seconds")
@@ -323,12 +329,12 @@ _DTYPES: Final = {
 
 
 def dtype_of(kind: Kind, unit: Unit | None) -> np.dtype[Any]:
-    """NumPy's dtype of an element type."""
+    """NumPy's dtype for an element type."""
     return np.dtype(NUMPY_NAMES[kind]) if unit is None else _DTYPES[unit]
 
 
 def for_numpy(array: Any, unit: Unit | None) -> Any:
-    """An array of a result, with NumPy's own dtype of dates, times and differences."""
+    """The array of a result with NumPy's dtype for its unit."""
     return array if unit is None else array.view(_DTYPES[unit])
 
 
@@ -343,7 +349,7 @@ def _widened(array: np.ndarray[Any, Any], what: str) -> np.ndarray[Any, Any]:
 
 
 def _fill_masked(array: np.ma.MaskedArray[Any, Any], what: str, reading: ColumnFormat) -> np.ndarray[Any, Any]:
-    """A masked array with its masked items filled as `reading` says."""
+    """A masked array with its masked items filled by the `missing` value of `reading`."""
     if not np.ma.is_masked(array):
         return np.asarray(array.data)
     if array.ndim != 1:
@@ -398,7 +404,7 @@ def _from_dlpack(value: Any, what: str) -> np.ndarray[Any, Any]:
 
 
 def _not_rectangular(value: object, what: str) -> str:
-    """Why NumPy makes no array of items, and a cure where they are arrays."""
+    """The reason why NumPy makes no array of items, with a remedy if the items are arrays."""
     items = value if isinstance(value, (list, tuple)) else ()
     shapes = [item.shape for item in items if isinstance(item, np.ndarray)]
     other = next((shape for shape in shapes if shape != shapes[0]), None)
@@ -432,5 +438,5 @@ def _from_items(value: object, what: str) -> np.ndarray[Any, Any]:
 
 
 def _may_have_rounded(array: np.ndarray[Any, Any]) -> bool:
-    """Does the array have floats that may be integers rounded by NumPy (2**53 or larger)?"""
+    """Does the array have floats (2**53 or larger) that NumPy may have rounded from integers?"""
     return array.dtype.kind in "fc" and bool((np.abs(array) >= 2**53).any())

@@ -1,7 +1,7 @@
 """`rho.compile`: a Rho function as a Python function of arrays.
 
 For each combination of element types and shapes the function is checked, planned and prepared once; further calls only run it.
-Several threads may call one function: each call has a prepared plan of its own while it runs.
+Several threads may call one function: each call uses a prepared plan exclusively.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from .evaluating import (
 #
 # Diagnostics of a compiled function refer to the caller's text, without the lines that are generated around it.
 #
-# The generated program names the last statement of the text, `∆function ← …`, and applies it to inputs.  A diagnostic of
-# generated lines moves to the last statement, and offsets in that statement count from its start in the caller's text.
+# The generated program names the last statement of the text, `∆function ← …`, and applies it to inputs.  A diagnostic in
+# generated lines moves to the last statement, and offsets in that statement are converted to offsets in the caller's text.
 
 FUNCTION, LEFT, RIGHT, RESULT = "∆function", "∆left", "∆right", "∆result"
 _CALLER_WORDS: Final = {FUNCTION: "the function", LEFT: "⍺", RIGHT: "⍵", RESULT: "the result"}
@@ -59,7 +59,7 @@ class CallerText(NamedTuple):
     last: int
     """The offset of the last statement."""
     names: tuple[str, ...]
-    """Generated names: of the last statement, and of the functions whose gradients are taken."""
+    """The generated names of the last statement, and of the functions whose gradients are taken."""
 
     @classmethod
     def of(cls, name: str, statements: Sequence[str], function: str = FUNCTION) -> CallerText:
@@ -100,20 +100,20 @@ class CallerText(NamedTuple):
         return Span(span.file, start, end) if self.last <= start and end < len(self.source.text) else None
 
     def _in_caller_words(self, text: str) -> str:
-        for name, said in (*_CALLER_WORDS.items(), *((name, _CALLER_WORDS[FUNCTION]) for name in self.names[::-1])):
-            text = text.replace(f"`{name}`", said).replace(name, said)
+        for name, phrase in (*_CALLER_WORDS.items(), *((name, _CALLER_WORDS[FUNCTION]) for name in self.names[::-1])):
+            text = text.replace(f"`{name}`", phrase).replace(name, phrase)
         return text
 
 
 def _definition(name: str) -> str:
-    """What stands before the last statement in a program, which names it."""
+    """The text that names the last statement in the generated program."""
     return f"{name} ← "
 
 
 # ---------------------------------------------------------------------------------------------------- functions
 
 MOST_PREPARED: Final = 256
-"""How many combinations of argument types one function keeps prepared; the oldest is dropped first."""
+"""The most combinations of argument types for which one function keeps prepared plans; the oldest is dropped first."""
 _LOCK: Final = processes.lock()
 _NAME: Final = "<rho.compile>"
 _DIFFERENTIATED: Final = "∆f"
@@ -130,9 +130,9 @@ _FLOATS: Final = {
     **dict.fromkeys(("bool", "u8", "i32", "i64"), _AS_FLOATS),
     **dict.fromkeys(("c64", "c128"), _PARTS),
 }
-"""By element type, how floats are made of it."""
+"""By element type without a gradient, the advice how to get floats."""
 _DIRECT_DTYPES: Final = frozenset(np.dtype(NUMPY_NAMES[kind]) for kind in Kind if kind is not Kind.CHAR)
-"""Arrays of these dtypes are used as they are; others are converted at every call, since their values may be refused."""
+"""The dtypes of arrays that are used without conversion; others are converted at each call, which may refuse their values."""
 R = TypeVar("R", covariant=True)
 _INPUT_NAMES: Final = ((), (RIGHT,), (LEFT, RIGHT))
 
@@ -142,8 +142,8 @@ ArgumentKey: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
 """The dtype and shape of each argument."""
 
 
-SHAPES_BY_THEMSELVES: Final = 2
-"""So many shapes of a pattern are checked by themselves; then the function is checked once for all."""
+SHAPES_CHECKED_SINGLY: Final = 2
+"""The number of shapes of one pattern that are checked one by one; then the function is checked once for all shapes of it."""
 _SIZE: Final = "∆size"
 _ShapePattern: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -158,7 +158,7 @@ class _CheckedCall(NamedTuple):
 
 
 class _PreparedCall(PreparedPlanPool):
-    """The prepared plan of a function for one combination of argument types."""
+    """A pool of the prepared plans of a function for one combination of argument types."""
 
     def __init__(self, plan: Any, bound: Any, links: NativeSignature, units: Sequence[Unit | None], *, is_tuple: bool) -> None:
         super().__init__(plan, bound, links)
@@ -181,18 +181,22 @@ class _PreparedCall(PreparedPlanPool):
 class Function(Generic[R]):
     """A compiled Rho function.  Call it with one argument (monadic) or two (left, right).  It can be pickled and copied.
 
-    It is typed by its results: `rho.compile(text, returns=numpy.float64)` is a `Function[rho.Array[numpy.float64]]`, and
-    `returns=(numpy.float64, numpy.int64)` says a pair of arrays; without `returns` the elements may be any.
-    `out`: an array of the result's element type and shape (of a tuple a tuple), into which the result is written at the end.
-    Raises `rho.Rejected` where the types do not fit (a TypeError for values that are not arrays, and for two arguments of a
-    function without `⍺`), `rho.RunFailed` where a run-time check fails; both carry `.diagnostics`."""
+    Type checkers know its result: `rho.compile(text, returns=numpy.float64)` is a `Function[rho.Array[numpy.float64]]`, and
+    `returns=(numpy.float64, numpy.int64)` a function to a pair of arrays; without `returns` the elements have any type.
+
+    `out`: an array of the result's element type and shape (for a tuple, a tuple of arrays), into which the result is copied at
+    the end.
+
+    Raises `rho.Rejected` if the types do not fit, `rho.RunFailed` if a run-time check fails; both carry `.diagnostics`.
+    TypeError: an argument is not an array, or there are two for a function without `⍺`.
+    """
 
     def __init__(
         self, text: str, session: Session, *, drops_left: bool = False, returns: object = None, is_gradient: bool = False,
         of_one: Function[R] | None = None, caller_text: CallerText | None = None,
     ) -> None:  # fmt: skip
-        """`is_gradient`: of a function, by its last argument.  `of_one`: what is called with one argument.  `caller_text`: of a
-        gradient, the text of the function."""
+        """`is_gradient`: the text is the gradient of a function by its last argument.  `of_one`: the function for calls with one
+        argument. `caller_text`: the text that errors refer to, for a gradient that of the function."""
         self.text = text
         self._returns = returns
         self._is_gradient, self._of_one = is_gradient, of_one
@@ -200,7 +204,7 @@ class Function(Generic[R]):
         self._drops_left = drops_left
         self._prepared_calls: dict[ArgumentKey, _PreparedCall] = {}
         self._patterns: dict[_ShapePattern, int | _CheckedCall | None] = {}
-        """By pattern of shapes: how many shapes have been checked by themselves, or what is checked for all, if that can be."""
+        """By pattern of shapes: the number of shapes checked one by one, or the check for all shapes; None if that failed."""
         self._latest: Callable[..., Any] = never_applicable
         self._sources: Mapping[str, Source] = {}
         self._caller_text = caller_text or CallerText.of(_NAME, _statements(text))
@@ -234,7 +238,7 @@ class Function(Generic[R]):
             raise RuntimeError(_ENDING) from None
 
     def _call(self, arguments: tuple[object, ...]) -> Any:
-        """A call with other types or shapes than the one before it."""
+        """A call with other types or shapes than the previous one."""
         if not 1 <= len(arguments) <= 2:
             raise TypeError(f"a Rho function takes one argument or two, not {len(arguments)}")
         self._require_left(len(arguments))
@@ -250,7 +254,7 @@ class Function(Generic[R]):
         return result
 
     def _written(self, arguments: tuple[object, ...], out: object) -> Any:
-        """The array of `out` with the result, or its tuple with the results."""
+        """The array of `out` with the result in it, or the tuple of arrays with the results."""
         require_writable({f"out[{n}]": one for n, one in enumerate(out)} if isinstance(out, tuple) else {"out": out})
         result = self._latest(*arguments)
         if result is NOT_APPLICABLE:
@@ -265,7 +269,8 @@ class Function(Generic[R]):
         return tuple(copied_out({str(n): (item, f"out[{n}]", target) for n, (item, target) in rows}).values())
 
     def _rejection(self, arguments: tuple[object, ...]) -> Rejected | None:
-        """What a check finds in arguments of just these shapes, where the function was checked for all."""
+        """The rejection of arguments of exactly these shapes, if the check for all shapes accepted the function and this one does
+        not."""
         types = _types_of(*_arrays_of(arguments))
         try:
             self._checked(tuple([_type_text(element, shape) for element, shape in types]))
@@ -278,8 +283,10 @@ class Function(Generic[R]):
             raise TypeError("the function takes one argument, not 2: it has no `⍺`, which stands for the first of two")
 
     def result_type(self, *types: str) -> str:
-        """The result's type for one or two arguments of types such as `"f64[10 2]"`; sizes may be names.  TypeError: other
-        numbers of types."""
+        """The result's type for one or two arguments of types such as `"f64[10 2]"`, in which sizes may be names.
+
+        TypeError: not one or two types.
+        """
         if not 1 <= len(types) <= 2:
             raise TypeError(f"a Rho function takes one argument or two: give the type of each, not {len(types)} types")
         self._require_left(len(types))
@@ -317,7 +324,7 @@ class Function(Generic[R]):
         return _PreparedCall(cpu_plan, bound, links, [units[name] for name in checked.outputs], is_tuple=checked.is_tuple)
 
     def _checked(self, types: tuple[str, ...]) -> _CheckedCall:
-        """The function applied to inputs of these types.  Rejected: it is not accepted."""
+        """The function applied to inputs of these types.  Raises Rejected."""
         outputs: tuple[str, ...] = (RESULT,)
         items = 0
         checked = self._session.check(self._program(types, outputs))
@@ -329,8 +336,11 @@ class Function(Generic[R]):
         return _CheckedCall(checked.core, checked.sources, outputs, is_tuple=items > 0)
 
     def _checked_for_all(self, types: tuple[ArgumentType, ...]) -> _CheckedCall | None:
-        """The function applied to inputs whose lengths from 2 on are names, equal ones the same; None for the first shapes of a
-        pattern, and if it is not accepted for all without conditions."""
+        """The function checked once for all shapes of a pattern.
+
+        In a pattern, lengths from 2 on are names: equal lengths have one name.  None for the first shapes of a pattern, and if
+        the function is not accepted for all shapes without guards.
+        """
         names: dict[int, str] = {}
         patterns = [[names.setdefault(n, f"{_SIZE}{len(names)}") if n > 1 else str(n) for n in shape] for _, shape in types]
         pattern = tuple([(element, tuple(row)) for (element, _), row in zip(types, patterns, strict=True)])
@@ -339,7 +349,7 @@ class Function(Generic[R]):
             return known
         if not names or known is None:
             return None
-        if known < SHAPES_BY_THEMSELVES:
+        if known < SHAPES_CHECKED_SINGLY:
             self._patterns[pattern] = known + 1
             return None
         facts = [[f"{name} ≥ 2" for name in dict.fromkeys(row) if name.startswith(_SIZE)] for row in patterns]
@@ -372,7 +382,7 @@ class Function(Generic[R]):
 
 
 def _arrays_of(arguments: tuple[object, ...]) -> tuple[list[NumArray], list[str]]:
-    """The arguments as arrays, and the names of the units of dates, times and differences ("" of others)."""
+    """The arguments as arrays, and the names of their units ("" for numbers and text)."""
     arrays: list[NumArray] = []
     elements: list[str] = []
     for position, argument in enumerate(arguments):
@@ -405,8 +415,9 @@ def compile_text(
 ) -> Function[Any]:  # fmt: skip
     """A function from Rho text: an expression that is a function, with statements before it if needed (`use`, definitions).
 
-    `of_one`: the text of what is called with one argument; `caller_text`: that of errors, if it is another.  Rejected: the text
-    is not a function, or does not parse."""
+    `of_one` is the text of the function for calls with one argument; `caller_text` replaces the text in errors.  Rejected: the
+    text is not a function, or does not parse.
+    """
     session = session or Session()
     *before, last = _statements(text)
     caller_text = caller_text or CallerText.of(_NAME, [*before, last])
@@ -427,7 +438,7 @@ def compile_text(
 
 
 def _require_unnamed(session: Session, caller_text: CallerText, before: Sequence[str], last: str) -> None:
-    """Raise Rejected E134 where the last statement gives a function a name."""
+    """Raise Rejected E134 if the last statement gives a function a name."""
     name, gets, _ = last.partition("←")
     if not gets or not name.strip().replace("∆", "").isalnum():
         return
@@ -439,7 +450,7 @@ def _require_unnamed(session: Session, caller_text: CallerText, before: Sequence
 
 
 def gradient_of(function: Function[Any] | str, session: Session | None, *, with_value: bool) -> Function[Any]:
-    """The gradient of a function by its right argument; `with_value`: the pair of its value and that."""
+    """The gradient of a function by its right argument; with `with_value`, a function to the pair (value, gradient)."""
     if not isinstance(function, Function):
         if not isinstance(function, str):
             raise TypeError(f"a gradient is of a compiled function or of its text, not {type(function).__name__}")

@@ -67,7 +67,7 @@ _ROOMS: Final = tuple(f"{_PACKAGE}.{room}." for room in ("shell", "backend", "ty
 
 
 def _warn(words: str) -> None:
-    """Warn at the caller's line that called Rho."""
+    """Issue a warning at the caller's line that called Rho."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(_ROOMS):
         frame, level = frame.f_back, level + 1
@@ -77,12 +77,15 @@ def _warn(words: str) -> None:
 class Cluster:
     """Workers: `local:2`, the address of a Dask scheduler, the path of a `scheduler.json`, or a `distributed.Client`.
 
-    ValueError: it is none of these, or `distributed` is not installed.  RunFailed (E710): it does not answer, or has no workers.
-    Programs on it run one after the other; a lost worker is replanned around, with a RuntimeWarning, at most `restarts` times a
-    run.  Close it, or use it in a `with`; ValueError: it is used after that.
+    Programs run on it one after the other; if a worker is lost, the run is planned again for the others, with a RuntimeWarning,
+    at most `restarts` times a run.  Close it, or use it in a `with`.
 
-    `devices`: a shipped profile, or the path of one, that says what home and the workers are (Refused, E704, E705: it is none, or
-    not of these workers); left out, every worker says itself how quick it is."""
+    `devices`: a shipped profile, or the path of one, that describes home and the workers (Refused: E704, E705: there is none, or
+    it is not of these workers); without it every worker reports its speed.
+
+    ValueError: an address of another form, `distributed` is not installed, or the cluster was closed.  RunFailed (E710): it does
+    not answer, or has no workers.
+    """
 
     def __init__(
         self, where: str | os.PathLike[str] | object, *, restarts: int = RESTARTS, devices: str | None = None
@@ -99,7 +102,7 @@ class Cluster:
 
     @property
     def workers(self) -> tuple[str, ...]:
-        """The addresses of the workers that are left."""
+        """The addresses of the workers that are still connected."""
         return tuple(member.address for member in self.connection.cluster.members)
 
     @property
@@ -108,7 +111,7 @@ class Cluster:
         return self.connection.cluster.membership.dashboard
 
     def close(self) -> None:
-        """Let the workers go; those of `local:N` end."""
+        """Disconnect from the workers; those of `local:N` end."""
         self.connection.close()
 
     def __enter__(self) -> Cluster:
@@ -131,56 +134,59 @@ PICTURES = ("svg", "html", "dot", "trace", "gantt")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan of a program for known sizes on known devices, verified when it was made.  `simulate`: run it here even if its
-    devices are not this machine's, each held to its memory; values never depend on the plan."""
+    """A plan of a program for known sizes on known devices, which was verified when it was made.
+
+    `simulate`: run it on this machine even if its devices are others, each within its memory; values never depend on the plan.
+    """
 
     stored: StoredPlan
     simulate: bool = False
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Plan:
-        """A plan that `save` or `rho plan -o` stored.  Refused: E704, it cannot be read; E705, it is not a plan."""
+        """Load a plan that `save` or `rho plan -o` stored.  Refused: E704, it cannot be read; E705, it is not a plan."""
         with locating_errors({}):
             return Plan(read_plan(os.fspath(path)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Store it in canonical form (`plan/2`), whole or not at all."""
+        """Store the plan in canonical form (`plan/2`); the file is replaced atomically."""
         from ...backend.schedule.plan.plan import encode_plan
 
         write_atomically(Path(os.fspath(path)), encode_plan(self.stored).rstrip("\n") + "\n")
 
     def simulated(self) -> Plan:
-        """The same plan, to run here as if on its devices."""
+        """The same plan, to be run on this machine in place of its devices."""
         return replace(self, simulate=True)
 
     @property
     def seconds(self) -> float:
-        """The predicted time of a run."""
+        """The predicted time of a run, in seconds."""
         return self._prediction[0] * self.stored.tick_ns / 1e9
 
     @property
     def at_least(self) -> float:
-        """Seconds that no plan of its `space` goes below, as far as is proved; of an objective other than latency, its bound."""
+        """A proved lower bound, in seconds, for all plans of its `space`; for an objective other than latency, in its unit."""
         prediction = self.stored.prediction
         by_time = prediction is None or not prediction.objectives or prediction.objectives[0][0] == "latency"
         return self._prediction[1] * self.stored.tick_ns / 1e9 if by_time else float(self._prediction[1])
 
     @property
     def status(self) -> str:
-        """`optimal` (of its `space`) or `gap`."""
+        """`optimal` (among the plans of its `space`) or `gap`."""
         prediction = self.stored.prediction
         return "" if prediction is None else prediction.status.value
 
     @property
     def space(self) -> tuple[str, ...]:
-        """What `at_least` and `optimal` range over, in words: whole shards or chunks, the axes of cuts, and what is not cut."""
+        """The plan space of `at_least` and `optimal`, in words: whole shards or chunks, the axes of cuts, and the phases that are
+        not cut."""
         from ...backend.schedule.plan.plan_text import space_lines
 
         return tuple(space_lines(self.stored))
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The sizes it is for, by name."""
+        """The sizes that the plan is for, by name."""
         return dict(self.stored.sizes)
 
     @property
@@ -190,7 +196,7 @@ class Plan:
 
     @property
     def memory(self) -> dict[str, int]:
-        """The most bytes live at once, by device."""
+        """The peak memory in bytes, by device."""
         return {str(device): count for device, count in self.stored.main.peak}
 
     @property
@@ -212,7 +218,7 @@ class Plan:
         return f"<rho plan: {duration(self.seconds * 1e9)} on {len(self.devices)} devices, {status}>"
 
     def picture(self, format: str = "svg") -> str:
-        """The text of a picture: svg, html, dot, trace (for Perfetto) or gantt.  ValueError: another format."""
+        """The text of a picture in the format svg, html, dot, trace (for Perfetto) or gantt.  ValueError: another format."""
         from ...backend.schedule.rendering.gantt_model import chart_of_plan
         from ..display.plan_output import picture
 
@@ -232,7 +238,7 @@ class Plan:
 def scheduling_for(
     devices: str | os.PathLike[str] | None, objective: str | Sequence[str], budget: float | str | None
 ) -> Scheduling:  # fmt: skip
-    """How the arguments of `Program.plan` ask to plan.  ValueError: an unknown objective or budget."""
+    """The scheduling for the arguments of `Program.plan`.  ValueError: an unknown objective or budget."""
     objectives = (objective,) if isinstance(objective, str) else tuple(objective)
     for name in objectives:
         if name not in OBJECTIVES:
@@ -257,14 +263,15 @@ _IN_TILES: Final = (
     "`rho run` needs no cluster"
 )
 MOST_PLANS: Final = 64
-"""How many combinations of shapes and params a program keeps plans for."""
+"""The most combinations of shapes and params for which a program keeps plans."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a program costs at most, as numbers; reading one raises TypeError where a size is not known.
+    """Upper bounds of a program's costs, as numbers; reading one raises TypeError if a size is unknown.
 
-    `formulas` has the same costs as text, in the names of the sizes that were left out."""
+    `formulas` has the same costs as text, in the names of the sizes that were left out.
+    """
 
     formulas: Mapping[str, str]
     numbers: Mapping[str, int]
@@ -278,35 +285,36 @@ class Bounds:
 
     @property
     def work(self) -> int:
-        """Operations."""
+        """The number of operations."""
         return self._number("work")
 
     @property
     def span(self) -> int:
-        """Dependent steps: the operations on the longest path."""
+        """The number of dependent steps: operations on the longest path."""
         return self._number("span")
 
     @property
     def bytes_read(self) -> int:
-        """Bytes that are read."""
+        """The bytes read."""
         return self._number("bytes_read")
 
     @property
     def bytes_written(self) -> int:
-        """Bytes that are written."""
+        """The bytes written."""
         return self._number("bytes_written")
 
     @property
     def memory(self) -> int:
-        """The most bytes that live at once."""
+        """The most bytes live at once."""
         return self._number("memory")
 
 
 class ResidentArray:
-    """An array that stays in memory between runs: an output of a run that was told to `keep` it, or a copy of any array.
+    """An array that stays in memory between runs: an output of a run with `keep`, or a copy of any array.
 
-    Given to a run as an input it is neither copied nor sent to a device that has it; what a run sends stays there for the next.
-    `numpy.asarray(resident)` is a copy.  It may be given to any number of runs, unless it was moved."""
+    As an input of a run it is neither copied nor sent to a device that has it; data that a run sends to a device stay there for
+    the next run.  `numpy.asarray(resident)` is a copy.  It may be an input of any number of runs, unless it was moved.
+    """
 
     __slots__ = ("_is_moved", "_unit", "_value")
 
@@ -332,9 +340,10 @@ class ResidentArray:
         return dtype_of(self._present.kind, self._unit)
 
     def move(self) -> ResidentArray:
-        """The same array, which the next run may write its results over; this one and that can then be used no more.
+        """The same array, whose memory the next run may overwrite with its results; neither object can be used after that.
 
-        ValueError: it was moved before."""
+        ValueError: it was moved before.
+        """
         moved = ResidentArray(self._taken())
         moved._is_moved, moved._unit = True, self._unit
         return moved
@@ -345,7 +354,7 @@ class ResidentArray:
         return np.array(for_numpy(self._present.on_host(), self._unit), dtype)
 
     def __reduce__(self) -> tuple[Callable[..., ResidentArray], tuple[NDArray[Any]]]:
-        """A resident array is pickled and copied as its elements.  ValueError: it was moved before."""
+        """Pickle or copy a resident array as its elements.  ValueError: it was moved before."""
         return ResidentArray, (np.asarray(self),)
 
     def __repr__(self) -> str:
@@ -367,7 +376,7 @@ class ResidentArray:
         return value
 
     def _leaves(self, array: Any) -> bool:
-        """Let go of a moved array; was it this one, which nobody else has then?"""
+        """Release the memory of a moved array; was it `array`, which the caller then owns alone?"""
         value = self._taken()
         is_same = value.pieces[0][2] is array
         value.pieces.clear()
@@ -390,11 +399,12 @@ _MOVING: Final = processes.lock()
 
 
 class Result(Mapping[str, "NDArray[Any]"]):
-    """The outputs of a run by name, as arrays; `printed` are the texts that were printed, in order, `resident` the outputs that
-    the run was told to `keep`.
+    """The outputs of a run by name, as arrays.
 
-    `json.dumps(result, default=rho.plain)` writes it as JSON.  It is a data frame to whoever reads Arrow's C interface, as
-    `pandas.DataFrame.from_arrow(result)` and `pyarrow.table(result)` do: each output is a column."""
+    `printed` has the printed texts in order, `resident` the outputs that the run was asked to `keep`.  `json.dumps(result,
+    default=rho.plain)` writes it as JSON.  Readers of Arrow's C interface take it as a data frame with a column for each output:
+    `pandas.DataFrame.from_arrow(result)`, `pyarrow.table(result)`.
+    """
 
     def __init__(
         self, outputs: Mapping[str, NDArray[Any]], printed: tuple[str, ...], forms: Mapping[str, ColumnFormat] | None = None,
@@ -415,13 +425,15 @@ class Result(Mapping[str, "NDArray[Any]"]):
         return f"rho.Result({', '.join([*self._outputs, *self.resident])}; {len(self.printed)} printed)"
 
     def select(self, *names: str) -> Result:
-        """The result with these outputs alone, in this order.  KeyError: there is no such output."""
+        """The result with only these outputs, in this order.  KeyError: there is no such output."""
         return Result({name: self._outputs[name] for name in names}, self.printed, self._forms, self.resident)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The outputs as columns, by pyarrow (the extra `parquet`); dates are dates.
+        """The outputs as columns of an Arrow stream, by pyarrow (the extra `parquet`); dates become Arrow's dates.
 
-        ValueError: they are not columns of one length (`select` takes those that are).  ImportError: pyarrow is not there."""
+        ValueError: the outputs are not columns of one length (`select` takes those that are).  ImportError: pyarrow is not
+        installed.
+        """
         from ...backend.io.formats import FileTrouble
         from ...backend.io.writing import arrow_table_of
 
@@ -438,7 +450,7 @@ class Result(Mapping[str, "NDArray[Any]"]):
 
 
 def _for_callers(method: Callable[P, T]) -> Callable[P, T]:
-    """The method, whose errors show callers their own line and not the frames inside Rho."""
+    """A method whose errors show callers their own line instead of the frames inside Rho."""
 
     @wraps(method)
     def called(*arguments: P.args, **named: P.kwargs) -> T:
@@ -451,22 +463,23 @@ def _for_callers(method: Callable[P, T]) -> Callable[P, T]:
 
 
 class Program:
-    """An accepted script.  Made by `load_program`; safe to use from several threads."""
+    """An accepted script, which `rho.load` returns.  Several threads may use it."""
 
     def __init__(self, checked: Checked, session: Session) -> None:
         assert checked.core is not None
         self._checked, self._session, self._core = checked, session, checked.core
         self._plans: dict[Any, tuple[Any, Any]] = {}
-        self._last_fit: tuple[Any, Any, Any] | None = None  # the stored plan last checked, and the program it is of
+        self._last_fit: tuple[Any, Any, Any] | None = None  # the stored plan checked last, and its program
         self._latest: NativeSignature | None = None
-        """Of the plan that ran last with arrays alone, if a run checks nothing of them but dtypes and shapes."""
+        """The native signature of the plan that ran last, if its inputs were arrays that a run checks for dtypes and shapes
+        only."""
 
     def __repr__(self) -> str:
         return f"<rho program {self._checked.source.name}: {self.type}>"
 
     @property
     def type(self) -> str:
-        """`points : f64[n 2] ⋄ k → labels : idx<k>[n]`: inputs and params, then outputs."""
+        """The type as text, inputs and params before outputs: `points : f64[n 2] ⋄ k → labels : idx<k>[n]`."""
         core = self._core
         taken = [f"{entry.name} : {show_type(core.types[entry.value])}" for entry in core.inputs]
         taken += [param.name for param in core.params]
@@ -475,19 +488,20 @@ class Program:
 
     @property
     def types(self) -> Mapping[str, str]:
-        """The type of every name of the script."""
+        """The type of every name of the script, as text."""
         return self._checked.types
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """The warnings that it was accepted with."""
+        """The warnings with which it was accepted."""
         return self._checked.diagnostics
 
     @_for_callers
     def bounds(self, **sizes: int) -> Bounds:
-        """Costs for sizes and params by name; params that are not named have their defaults.
+        """Upper bounds of the costs for sizes and params by name; params that are not named have their defaults.
 
-        TypeError: a name that is not a size of the program, or not a natural number."""
+        TypeError: a name that is not a size of the program, or a value that is not a natural number.
+        """
         report, known = self._costs, self._default_sizes
         variables = {variable.name: variable for variable in self._variables}
         for name, value in sizes.items():
@@ -507,12 +521,15 @@ class Program:
         self, devices: str | os.PathLike[str] | None = None, /, *, objective: str | Sequence[str] = (),
         budget: float | str | None = None, **values: object,
     ) -> Plan:  # fmt: skip
-        """A plan for devices: a shipped profile's name or a file (None: this machine).  `values` are arrays by input name and
-        numbers by the name of a size or param; what lacks comes from the headers of the program's files, so no data is needed.
+        """A plan for devices: a shipped profile's name or the path of one (None: this machine).
 
-        `objective`: latency, throughput, energy, machines, syncs, the most important first; `budget`: seconds to search, "fast"
-        or "prove".  TypeError: a size that nothing says, an unknown name.  Refused, Rejected: as for a run, or no plan obeys
-        the program's schedule blocks."""
+        `values` are arrays by input name and numbers by the name of a size or param; sizes without a value come from the headers
+        of the program's files, so no data is needed.  `objective`: latency, throughput, energy, machines or syncs, or several,
+        the most important first.  `budget`: seconds to search, "fast" or "prove".
+
+        TypeError: a size without a value, an unknown name.  Refused, Rejected: as for a run, or no plan obeys the program's
+        schedule blocks.
+        """
         from ..execution.scheduling import plan_on, profile_of
 
         scheduling = scheduling_for(devices, objective, budget)
@@ -539,17 +556,19 @@ class Program:
     def run(
         self, *, plan: object = None, cluster: object = None, keep: object = None, out: object = None, **values: object
     ) -> Result:  # fmt: skip
-        """Run on arrays by input name and numbers by param name; inputs that are not given are read from their files.
+        """Run on arrays by input name and numbers by param name; other inputs are read from their files.
 
-        `plan`: a `rho.Plan` for these sizes, to run in place of one for this machine's processors (Refused, SCH301: it is for
-        other sizes or another program; SCH104: its devices are not here, and it is not `plan.simulated()`).
-        `cluster`: a `rho.Cluster` on whose workers it runs, by a plan for them (RunFailed, E710: they were lost).
+        `plan`: a `rho.Plan` for these sizes, to run in place of a plan for this machine's processors (Refused: SCH301, it is for
+        other sizes or another program; SCH104, its devices are not here, and it is not `plan.simulated()`).
+        `cluster`: a `rho.Cluster` on whose workers the program runs, by a plan for them (RunFailed, E710: they were lost).
         `keep`: outputs that stay in memory for later runs, as `rho.ResidentArray` in the result's `resident`; `{"w2": "w"}`
-        names w2 there w.  `out`: arrays by output name, into which results are written once the run has succeeded.
+        renames w2 to w there.
+        `out`: arrays by output name, into which results are copied once the run has succeeded.
 
-        TypeError: an unknown name, or a value that is not an array.  ValueError: an array of `out` does not fit, or a resident
-        array was moved.  Refused: sizes or element types that do not fit, guards,
-        bounds.  RunFailed: a run-time check.  Inputs are not written to, results share no memory with them."""
+        Inputs are not written to; results share no memory with them.  TypeError: an unknown name, or a value that is not an
+        array.  ValueError: an array of `out` does not fit, or a resident array was moved.  Refused: sizes or element types that
+        do not fit, guards, bounds.  RunFailed: a run-time check.
+        """
         try:
             if plan is not None and not isinstance(plan, Plan):
                 self._require_entry_named("plan", plan, "a rho.Plan (`program.plan(…)`, `rho.Plan.load(FILE)`)")
@@ -588,8 +607,8 @@ class Program:
         return name in {entry.name for entry in self._core.inputs} | {param.name for param in self._core.params}
 
     def _names_to_keep(self, keep: object, values: dict[str, object]) -> Mapping[str, str]:
-        """By output, the name of its resident array.  TypeError: `keep` names no outputs."""
-        if keep is None or self._is_entry("keep"):  # that is another's value
+        """The name of the resident array for each output to keep.  TypeError: `keep` names no outputs."""
+        if keep is None or self._is_entry("keep"):  # it is the value of an input
             values.update({} if keep is None else {"keep": keep})
             return {}
         names: Any = keep.split() if isinstance(keep, str) else keep
@@ -607,7 +626,7 @@ class Program:
         return dict(names)
 
     def _targets(self, out: object, values: dict[str, object]) -> Mapping[str, object]:
-        """By output, the array that it is written into.  TypeError: `out` names no outputs.  TypeError, ValueError: as
+        """The array for each output to be written to.  TypeError: `out` names no outputs.  TypeError, ValueError: as for
         `require_writable`."""
         if out is None or self._is_entry("out"):
             values.update({} if out is None else {"out": out})
@@ -677,12 +696,12 @@ class Program:
         return Result(outputs, tuple(shown.text() for shown in outcome.printed), self._forms, left)
 
     def _may_write(self, name: str, moved: ResidentArray) -> bool:
-        """May a run write over a moved array that it gets as this input?"""
+        """May a run overwrite a moved array that is this input?"""
         declared = next(self._core.types[entry.value] for entry in self._core.inputs if entry.name == name)
         return bool(declared.shape) and declared.element.kind is moved._present.kind is not Kind.CHAR
 
     def _typed(self, outputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Outputs with NumPy's dtypes of dates, times and differences."""
+        """The outputs with NumPy's dtypes for dates, times and differences."""
         return {name: for_numpy(array, self._units.get(name)) for name, array in outputs.items()}
 
     @cached_property
@@ -693,7 +712,7 @@ class Program:
 
     @cached_property
     def _forms(self) -> Mapping[str, ColumnFormat]:
-        """How outputs are written, by name."""
+        """The column formats of outputs that have one, by name."""
         return {entry.name: entry.reading for entry in self._core.outputs if entry.reading != AS_WRITTEN}
 
     # ------------------------------------------------------------------------------------------------
@@ -703,7 +722,8 @@ class Program:
     ) -> tuple[Any, Any]:  # fmt: skip
         """The program with its sizes bound and guards checked, and its plan; cached, since `execute` prepares each once.
 
-        `may_stream`: what takes too much memory is not refused, as it runs in tiles."""
+        `may_stream`: a program that needs too much memory is not refused, since it runs in tiles.
+        """
         key = tuple(sorted(shapes.items())), tuple(sorted(params.items())), (moved, may_stream)
         planned = self._plans.get(key)
         if planned is None:
@@ -719,7 +739,7 @@ class Program:
         return planned
 
     def _is_too_large(self, connection: ClusterConnection, cpu_plan: Any) -> bool:
-        """Does a program take more memory than the session allows, or than all devices of the cluster have?"""
+        """Does a program need more memory than the session allows, or than all devices of the cluster have together?"""
         from ..execution.admission_control import exceeded_memory
         from ..execution.clusters import fleet_memory
 
@@ -735,7 +755,7 @@ class Program:
     def _run_on_cluster(
         self, connection: ClusterConnection, bound: Any, arrays: Mapping[str, Any], files: Mapping[str, InputFile]
     ) -> Any:  # fmt: skip
-        """Run on the workers of a cluster; the plan is cached for the present workers and the files that they can read."""
+        """Run on the workers of a cluster; the plan is cached for the current workers and the files that they can read."""
         from ..execution.clusters import OnCluster
         from ..execution.scheduling import place_stored_files, plan_on, remote_runner
 
@@ -777,12 +797,12 @@ class Program:
 
     @cached_property
     def _typed_inputs(self) -> frozenset[str] | None:
-        """The names of all inputs, if their types say nothing of values."""
+        """The names of all inputs, if their types restrict no values, so that dtypes and shapes suffice; else None."""
         types = [self._core.types[entry.value] for entry in self._core.inputs]
         return frozenset([entry.name for entry in self._core.inputs]) if all(map(is_any_value, types)) else None
 
     def _is_typed(self, values: Mapping[str, object]) -> bool:
-        """Are exactly all inputs given, whose types say nothing of values?"""
+        """Are the values exactly the inputs of a program whose types restrict no values?"""
         return self._typed_inputs is not None and values.keys() == self._typed_inputs
 
     @cached_property
@@ -798,7 +818,7 @@ class Program:
         return self._numbers({name: value for name, value in values.items() if name not in inputs}, params, "param")
 
     def _numbers(self, values: Mapping[str, object], known: set[str], what: str) -> dict[str, int]:
-        """Numbers by names.  TypeError: unknown names, or no natural numbers."""
+        """The values as numbers by name.  TypeError: an unknown name, or not a natural number."""
         numbers: dict[str, int] = {}
         for name, value in values.items():
             if name not in known:
@@ -826,12 +846,12 @@ class Program:
         return arrays
 
     def _check_values(self, entry: CoreInput, array: Any, sizes: Mapping[SizeVariable, int]) -> None:
-        """Check an input that is declared with a range or as a permutation.  Raises RunFailed."""
+        """Check the items of an input declared with a range or as a permutation.  Raises RunFailed."""
         check_declared(array, self._core.types[entry.value], sizes, f"the input {entry.name}", entry.span)
 
 
 def load_program(path: str | os.PathLike[str], session: Session | None = None) -> Program:
-    """The script of a file.  Rejected: it has errors.  RunFailed (E704): it cannot be read."""
+    """The program of a script in a file.  Rejected: it has errors.  RunFailed (E704): it cannot be read."""
     session = session or Session()
     try:
         source = read_source(os.fspath(path))
@@ -854,5 +874,5 @@ _WIDER: Mapping[Kind, tuple[Kind, ...]] = {
 
 
 def _accepts(kind: Kind, wanted: Kind) -> bool:
-    """Is a value of one kind accepted for an input of another, as in files?"""
+    """Is a value of one kind accepted for an input of another kind?  The rule is that of files."""
     return kind is wanted or kind in _WIDER.get(wanted, ())

@@ -1,11 +1,10 @@
 """Refuses programs before they run: a planned peak above the memory, or work that cannot be done in the time limit.
 
 A refusal names the three largest buffers, at the expressions that compute them, and for each size the largest number that would
-fit.  Bisection finds it by planning for other numbers, since the peak grows with every size.
+fit.  Bisection finds that number by planning again, since the peak grows with every size.
 
-Note [The rate].  A time limit is refused by the rate of 10¹¹ operations a second on each core, which no processor exceeds on
-64-bit numbers, so that a refused program could not have ended in time.  `shell.execution.running` stops a run that
-takes longer than its limit.
+Note [The rate].  A time limit is checked at 10¹¹ operations a second on each core, which no processor exceeds on 64-bit numbers,
+so that a refused program could not have ended in time.  `shell.execution.running` stops a run that takes longer than its limit.
 """
 
 from __future__ import annotations
@@ -35,19 +34,19 @@ if TYPE_CHECKING:
     from ...backend.schedule.streams.pass_partitioning import CannotStream
 
 OPERATIONS_A_SECOND: Final = 10**11
-"""Operations a second on each core; see Note [The rate]."""
+"""The assumed operations a second on each core; see Note [The rate]."""
 _MOST_BUFFERS: Final = 3
 _MOST_TRIED: Final = 64
-"""How many numbers below a fitting size are tried until the program's guards accept one."""
+"""The most numbers below a fitting size that are tried until the program's guards accept one."""
 _MOST_CHARACTERS: Final = 40
 _STORED: Final = "with inputs in .npy files of their types"
 _TEXT_SHARE: Final = 4
-"""The bytes that reading an array of characters takes in addition to it, by those of the array."""
+"""The bytes that reading an array of characters takes in addition to the array, for each of its bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanCandidate:
-    """A planned program that may be too large; `sources`: its texts, `outputs`: the files of outputs, by name."""
+    """A planned program that may be too large; `sources` are its texts, `outputs` the files of outputs by name."""
 
     core: Core
     bound: BoundGraph
@@ -58,8 +57,7 @@ class PlanCandidate:
 
 @dataclass(frozen=True, slots=True)
 class FileMemory:
-    """The most bytes that reading or writing one file takes in addition to its array, and the file as messages name it;
-    `is_written`: writing one takes some."""
+    """The most bytes that reading or writing one file takes in addition to its array; `is_written`: writing a file takes them."""
 
     bytes: int = 0
     which: str = ""
@@ -67,7 +65,7 @@ class FileMemory:
 
 
 def exceeded_memory(plan: ExecutionPlan, limit: int | None, files: FileMemory = FileMemory()) -> int | None:  # noqa: B008
-    """The bytes of memory there are (`limit`, else this machine's) if the planned peak with `files` exceeds them; else None."""
+    """The available bytes (`limit`, else this machine's), if the planned peak with `files` exceeds them; else None."""
     allowed = stored_plans.memory() if limit is None else limit
     return None if _peak(plan) + files.bytes <= allowed or (limit is None and not allowed) else allowed
 
@@ -94,7 +92,8 @@ def refuse_memory(
 
 
 def _streams_note(candidate: PlanCandidate, streams: CannotStream) -> str:
-    """The note on the phase that cannot stream: ``it cannot stream from its files: `⍋x` needs all of its argument at once``."""
+    """The note on the phase that prevents streaming: ``it cannot stream from its files: `⍋x` needs all of its argument at
+    once``."""
     phase = streams.phase
     is_output = isinstance(phase, Output) and any(entry.name == phase.name for entry in candidate.core.outputs)  # not a stage's
     shown = f"output {phase.name}" if isinstance(phase, Output) and is_output else _text(candidate, phase.span)
@@ -104,7 +103,7 @@ def _streams_note(candidate: PlanCandidate, streams: CannotStream) -> str:
 
 
 def _file_advice(candidate: PlanCandidate, name: str) -> str:
-    """Advice on how an output could be written tile by tile; empty if its file allows that."""
+    """The advice how to write an output tile by tile; empty if its file allows that."""
     (entry,) = [entry for entry in candidate.core.outputs if entry.name == name]
     path, type = candidate.outputs.get(name, ""), candidate.core.types[entry.value]
     from ...backend.io.writing import endings_in_order, sink_type  # imports NumPy
@@ -142,7 +141,7 @@ def check_time(candidate: PlanCandidate, seconds: float | None) -> None:
 
 
 def _early_note(bound: BoundGraph) -> list[str]:
-    """A note on how loops with a condition are counted, if there are any."""
+    """The note on how loops with a condition are counted; empty if there are none."""
     may_stop = any(isinstance(phase, Loop) and phase.until is not None for phase in traverse.all_phases(bound.graph))
     return ["a loop that may stop early is counted with its bound: `f⍣(n ⋄ p)` with a lower n may fit"] if may_stop else []
 
@@ -177,7 +176,7 @@ def _largest_buffers(candidate: PlanCandidate, plan: ExecutionPlan) -> Iterator[
     producers = {value: phase for phase in phases.values() for value in traverse.results(phase)}
 
     def type_of(value: ValueId) -> ArrayType:
-        """The type with names for sizes where the symbolic graph has the value too, else with numbers."""
+        """The type with names for sizes if the symbolic graph has the value too, else with numbers."""
         return symbolic.types[value] if known.get(value) == graph.types[value] else graph.types[value]
 
     spans: dict[Span, str] = {}
@@ -228,7 +227,7 @@ def _buffers(plan: SubPlan) -> Iterator[Buffer]:
 
 
 def _text(candidate: PlanCandidate, span: Span) -> str:
-    """The program's text at a span, on one line."""
+    """The program's text at a span, in one line."""
     source = candidate.sources.get(span.file)
     text = " ".join(source.text[span.start : span.end].split()) if source is not None else ""
     return text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + "…"
@@ -244,7 +243,7 @@ def _sizes_note(candidate: PlanCandidate) -> list[str]:
 
 
 def _counts_note(candidate: PlanCandidate) -> list[str]:
-    """The advice to limit a count of which the result of an op has as many cells as of another one, as in a table of groups."""
+    """The advice to limit a count, if the result of an op has a cell for each pair, as in a table of groups."""
     core = candidate.core
     pairs = {
         tuple(sorted(counts, key=lambda v: v.id))
@@ -283,8 +282,11 @@ def _fitting_sizes(candidate: PlanCandidate, need: Callable[[BoundGraph], int], 
 
 
 def _fitting_in_memory(candidate: PlanCandidate, files: FileMemory, allowed: int) -> list[str]:
-    """A note with sizes that fit in memory.  Files of fewer rows take less, so that with them the sizes are lower bounds; where
-    reading them takes more than all memory, the sizes that fit from .npy files."""
+    """A note with sizes that fit in memory.
+
+    Files of fewer rows take less memory, so the sizes are lower bounds; if reading the files takes more than all memory, they are
+    the sizes that fit from .npy files.
+    """
     fitting = _fitting_sizes(candidate, lambda bound: _planned_peak(bound) + files.bytes, allowed)
     if not files.bytes:
         return fitting
@@ -298,7 +300,7 @@ def _fitting_in_memory(candidate: PlanCandidate, files: FileMemory, allowed: int
 
 
 def _peak_from_arrays(bound: BoundGraph) -> int:
-    """The planned peak with inputs in .npy files of their types: numbers are read in place, characters are not."""
+    """The planned peak if inputs came from .npy files: numbers are memory-mapped, characters are not."""
     numbers, types = Numbers(), bound.graph.types
     values = [phase.result for phase in bound.graph.phases if isinstance(phase, Input)]
     texts = [numbers.bytes(types[value]) for value in values if types[value].element.kind is Kind.CHAR]
@@ -317,7 +319,7 @@ def _bisect(fits: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def _accepted_by_guards(candidate: PlanCandidate, which: SizeVariable, most: int) -> int | None:
-    """The largest number up to `most` that the program's guards accept, if it is near; else None."""
+    """The largest number up to `most` that the program's guards accept; None if there is none near."""
     sizes = candidate.bound.sizes
     facts = [guard.fact for guard in candidate.core.guards]
     facts = [fact for fact in facts if all(v in sizes for v in fact.left.variables() | fact.right.variables())]

@@ -1,5 +1,4 @@
-"""Connects to a cluster when its devices are needed, and runs programs whose files workers or devices read and write
-themselves."""
+"""Connects to a cluster when its devices are needed, and runs programs whose files workers or devices read and write directly."""
 
 from __future__ import annotations
 
@@ -27,23 +26,26 @@ if TYPE_CHECKING:
 
 
 RESTARTS = 3
-"""How often a run begins again after a worker was lost."""
+"""The most times a run starts again after the loss of a worker."""
 
 
 class ClusterConnection:
-    """A cluster that is connected to on first use.  `where`: its address, as `membership.attach` takes it; `devices`: the profile
-    that says what home and the workers are."""
+    """A cluster that is connected to on first use.
+    `where` is its address, as for `membership.attach`; `devices` is the profile that describes home and the workers."""
 
     def __init__(self, where: object, restarts: int = RESTARTS, devices: str | None = None) -> None:
         self.where, self.restarts, self.devices = where, restarts, devices
         self.is_closed = False
         self.report: Callable[[str], None] = lambda words: None
-        """Called with the reason when a run begins again; set it before the first use of `cluster`."""
+        """The callback with the reason when a run starts again; set it before the first use of `cluster`."""
 
     @cached_property
     def cluster(self) -> ClusterClient:
-        """The connected cluster.  UsageError: the address is none.  RunFailed E710: it does not answer.  Refused E704, E705: the
-        profile is none, or not of these workers.  ValueError: it was closed."""
+        """The connected cluster.
+
+        UsageError: the address has another form.  RunFailed E710: it does not answer.  Refused E704, E705: the profile cannot be
+        read, or is not of these workers.  ValueError: it was closed.
+        """
         from ...backend.cluster.client import ClusterClient
         from ...backend.cluster.cluster_profile import DeclaredDevices
         from ...backend.cluster.membership import BadCluster, attach
@@ -99,7 +101,8 @@ def _silence_resource_tracker() -> None:
 
 @dataclass(frozen=True, slots=True)
 class TileWorkers:
-    """The devices of a cluster that tiles are dealt to, home first; the inputs whose files all see, and what only home has."""
+    """The devices of a cluster that tiles are dealt to, home first, with the inputs that all of them can read, and the rest,
+    which home reads."""
 
     cluster: ClusterClient
     devices: tuple[TileDevice, ...]
@@ -108,7 +111,7 @@ class TileWorkers:
 
 
 def fleet_memory(connection: ClusterConnection) -> int | None:
-    """The bytes that all devices of a cluster have for plans; None: one of them has no limit."""
+    """The bytes of memory that all devices of a cluster have for plans; None if one of them has no limit."""
     from . import stored_plans
 
     devices = [one for one in connection.cluster.profile.devices if one.backend != "store"]
@@ -121,9 +124,11 @@ def tile_workers(
     limit: int | None,
 ) -> TileWorkers:  # fmt: skip
     """Home and the workers as devices that tiles are dealt to, with at most `limit` bytes of memory each, and the files that all
-    of them see.  `sources`: the inputs that are read in tiles; `outputs`: the files of outputs, by name.
+    of them see.
 
-    Processes of one machine read as the quickest of them was measured to: others only made it longer."""
+    `sources` are the inputs that are read in tiles, `outputs` the files of outputs by name.  Processes of one machine get the
+    shortest reading times that one of them measured, since the others' were longer only because of load.
+    """
     from ...backend.cluster.client import commonly_visible
     from ...backend.cluster.worker import HERE
     from ...backend.io.external_arrays import stored_input
@@ -170,7 +175,7 @@ def _tile_ns(device: DeviceProfile, profile: Profile, reading: CostTable | None)
 
 
 _TILES: Final = 64
-"""Of a pass for whose time a tile is predicted, as the first one makes its kernels."""
+"""The number of tiles over which a prediction is averaged, since the first tile compiles the kernels."""
 
 
 # ---------------------------------------------------------------------------------------------------- files in stores
@@ -237,7 +242,7 @@ def stores_by_name(profile: Profile, stored: Mapping[str, StoredInput | StoredOu
 
 
 RemoteRunner: TypeAlias = "Callable[[ExecutionPlan, Mapping[str, Any], Observer | None], RunResults]"
-"""Runs a plan on inputs by name, and calls the observer after each step."""
+"""A function that runs a plan on inputs by name, and calls the observer after each step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +276,7 @@ class OnCluster:
             for one in written.values():
                 one.sink.discard()
             for name in program.files if isinstance(failure, RhoError) and inputs else ():
-                program.values(program.files.keys() - {name})  # raises what reading all inputs before the run raises first
+                program.values(program.files.keys() - {name})  # raises what reading all inputs would raise first
             raise
         outputs = dict(results.outputs)
         for name in outputs:

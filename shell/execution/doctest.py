@@ -36,14 +36,14 @@ from .running import RunReport, run_program
 
 # ---------------------------------------------------------------------------------------------------- matching claims
 #
-# Whether diagnostics, their notes and the number of reads are as a claim says.
+# Compares diagnostics, their notes and numbers of reads with claims.
 
 _MESSAGE = re.compile(r"(\S*)(?: (.*?))??(?: at `(.*)`)?")
 _SOURCE_LINE = re.compile(r"\s*\d+ │")
 
 
 def matches(claim: DoctestClaim, diagnostic: Diagnostic, source: Source) -> bool:
-    """Is `diagnostic` the message that `claim` expects?  `source`: the text of its program."""
+    """Is `diagnostic` the message that `claim` expects?  `source` is the text of its program."""
     read = _MESSAGE.fullmatch(claim.expected)
     if read is None or diagnostic.code != read[1] or (read[2] or "") not in diagnostic.message:
         return False
@@ -54,7 +54,7 @@ def matches(claim: DoctestClaim, diagnostic: Diagnostic, source: Source) -> bool
 
 
 def mentions(diagnostic: Diagnostic, shown: str, words: str) -> bool:
-    """Does a message, as it is `shown`, contain `words` outside of its source lines, or as the goal that it needs?"""
+    """Does a message contain `words`, in its `shown` text outside of source lines, or in its goal?"""
     lines = [line for line in shown.split("\n") if not _SOURCE_LINE.match(line)]
     return any(words in line for line in (*lines, f"needed: {diagnostic.goal}"))
 
@@ -65,7 +65,7 @@ def matches_line(expected: str, line: str) -> bool:
 
 
 def read_counts(checked: Checked) -> list[str]:
-    """How often the elements of each named value are read, as `x 2×n`; without values that are not read."""
+    """The reads of the elements of each named value, as `x 2×n`, without values that are not read."""
     quantities = [] if checked.result is None else checked.result.quantities()
     return [f"{one.name} {grade_text(one.grade)}" for one in quantities if not one.grade.is_zero]
 
@@ -150,9 +150,9 @@ class DoctestRunner:
             before = "".join(f"{text}\n" for text in lines)
             failures += self._step_failures(before, step)
             if step.of(ClaimKind.ERROR):
-                sound = without_last_statement(step.text)
-                if sound.strip() and self.check(before + sound).accepted:
-                    lines.append(sound)
+                correct_text = without_last_statement(step.text)
+                if correct_text.strip() and self.check(before + correct_text).accepted:
+                    lines.append(correct_text)
                 continue
             lines.append(step.text)
         if case.runs:
@@ -166,7 +166,7 @@ class DoctestRunner:
         return failures
 
     def _step_failures(self, before: str, step: DoctestStep) -> list[DoctestFailure]:
-        """The failures of a step's claims about messages, types, reads and plans; `before`: the program text above the step."""
+        """The failures of a step's claims about messages, types, reads and plans; `before` is the program text above the step."""
         text = before + step.text
         if step.of(ClaimKind.ERROR):
             report = self._outcome(text)
@@ -255,7 +255,7 @@ class DoctestRunner:
         return ""
 
     def _outcome(self, text: str) -> RunReport:
-        """Run the program, since some codes appear only then; only check it if it needs an input without a file."""
+        """The diagnostics of a run, since some codes appear only then; of a check, if an input has no file."""
         try:
             return self.run(text)
         except _CannotRun:
@@ -309,8 +309,7 @@ def _lines(printed: Sequence[DisplayedValue]) -> list[str]:
 
 
 def _paired(claims: Sequence[str], actual: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The expected lines and as many printed ones; where a claim gives only a number of lines, the printed lines count as
-    expected."""
+    """The expected and the printed lines, aligned; for a claim of only a number of lines the printed ones count as expected."""
     expected: list[str] = []
     for claim in claims:
         count = claimed_lines(claim)

@@ -61,7 +61,7 @@ class InputFile:
     stored: tuple[int, ...]
     shape: tuple[int, ...]
     working_memory: int = 0
-    """Bytes that reading takes in addition to the array."""
+    """The bytes that reading takes in addition to the array."""
 
     @property
     def shown(self) -> str:
@@ -73,10 +73,11 @@ def find_inputs(
     core: Core, given: Mapping[str, str], folder: str, permissions: Permissions, limit: int | None = None,
     standard_input: TextIO | None = None,
 ) -> dict[str, InputFile]:  # fmt: skip
-    """The file of every input, with its shape, by name.  `given`: paths that override those in the program.
+    """The file of every input, with its shape, by name; `given` has paths that override those in the program.
 
     Pipes and standard input are read here, at most `limit` bytes.  Refused, RunFailed: one error with the diagnostics of all
-    inputs that fail."""
+    inputs that fail.
+    """
     files: dict[str, InputFile] = {}
     failures: list[RhoError] = []
     tables: dict[tuple[str, str], Any] = {}
@@ -123,7 +124,7 @@ def header_doubts(files: Mapping[str, InputFile]) -> list[str]:
 
 
 def common_widths(core: Core, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """The shapes, with text inputs that share a size variable for their width made as wide as the widest of them."""
+    """The shapes, where text inputs with one size variable as their width have the greatest of their widths."""
     texts = {}
     for entry in core.inputs:
         declared = core.types[entry.value]
@@ -153,7 +154,7 @@ def _known_url(url: str, entry: CoreInput) -> str:
 
 
 def _read_pipe(read: Callable[[int], bytes], shown: str, limit: int | None, entry: CoreInput) -> bytes:
-    """All bytes of a pipe, at most `limit` or the memory there is.  Refused, RunFailed."""
+    """All bytes of a pipe, at most `limit` or the memory of this machine.  Raises Refused or RunFailed."""
     most = limit or stored_plans.memory() or sys.maxsize
     try:
         return read(most)
@@ -201,7 +202,7 @@ _KINDS: Final = (Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kin
 _AXES: Final = "nmklhij"
 _LONGEST_REMARK: Final = 30
 _SAMPLE: Final = 1_000
-"""Cells that say what most are."""
+"""The number of cells by which the type of most cells is judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,9 +229,10 @@ def starter_program(path: str, folder: str) -> str:
 
 
 def infer_input_lines(path: str, shown: str) -> tuple[list[str], int]:
-    """An `input` line for each column of a text table, and the number of records.  `shown`: the path to write.
+    """An `input` line for each column of a text table, and the number of records; `shown` is the path to write.
 
-    FileTrouble: it is no table."""
+    FileTrouble: it is not a table.
+    """
     separator = _infer_separator(path)
     table = Table(Content(path), separator)
     first, columns, headed, numbers = table.texts()
@@ -276,29 +278,29 @@ def _column_name(header: str, at: int, taken: set[str]) -> str:
 
 
 def _infer_column(cells: Sequence[str], name: str, separator: str, where: Sequence[str]) -> _Inferred:
-    """What reads the cells of a column.  `where`: where each is, for people."""
+    """The type and clauses that read the cells of a column; `where` has the position of each cell, for remarks."""
     filled = [cell for cell in cells if cell not in MISSING]
     lacks = len(filled) < len(cells)
     integral = all_read(filled, Kind.I64)
     if integral and not lacks:
-        return _Inferred("i64[n]", remark=_doubts(filled, separator))
+        return _Inferred("i64[n]", remark=_grouping_remark(filled, separator))
     if not lacks and filled and all(cell.lower() in ("true", "false") for cell in filled):
         return _Inferred("bool[n]")
     if dated := _infer_dates(filled, lacks, patterns=() if integral else DATE_PATTERNS):
         return dated
     missing = " missing ⎕nan" * lacks
     if all_read(filled, Kind.F64):
-        return _Inferred("f64[n]", missing, _doubts(filled, separator))
+        return _Inferred("f64[n]", missing, _grouping_remark(filled, separator))
     whole_numbers = [] if lacks else number_clauses(filled, Kind.I64)
     for type, clauses in (("i64[n]", whole_numbers), ("f64[n]", number_clauses(filled, Kind.F64))):
         if clauses:
             others = [clause for clause in number_clauses(filled, Kind.F64) if clause != clauses[0]]
             return _Inferred(type, f"{missing} {clauses[0]}", f"or {others[0]}: both fit" if others else "")
-    return _Inferred(f"char[n {name}_w]", ' missing ""' * lacks, _why_text(cells, where))
+    return _Inferred(f"char[n {name}_w]", ' missing ""' * lacks, _text_remark(cells, where))
 
 
 def _infer_dates(filled: Sequence[str], lacks: bool, patterns: Sequence[str]) -> _Inferred | None:
-    """What reads cells as dates or times; a remark says which other pattern does."""
+    """The type and clauses that read cells as dates or times; a remark names another pattern that fits."""
     missing = " missing ⎕nat" * lacks
     for form in (CellFormat.DATE, CellFormat.TIME):
         if _all_read_as(filled, ColumnFormat(form)):
@@ -310,14 +312,15 @@ def _infer_dates(filled: Sequence[str], lacks: bool, patterns: Sequence[str]) ->
     return _Inferred("time[n]" if has_time(fitting[0]) else "date[n]", f' as "{fitting[0]}"{missing}', remark)
 
 
-def _doubts(filled: Sequence[str], separator: str) -> str:
-    """A remark on numbers whose points may separate groups of digits, as where cells are separated by semicolons."""
-    doubtful = separator == ";" and all(re.fullmatch(r"[-+]?[1-9][0-9]{0,2}(\.[0-9]{3})+", cell) for cell in filled)
-    return 'or group "." decimal ",": both fit' if doubtful else ""
+def _grouping_remark(filled: Sequence[str], separator: str) -> str:
+    """A remark on numbers whose points may group digits, if cells are separated by semicolons."""
+    is_ambiguous = separator == ";" and all(re.fullmatch(r"[-+]?[1-9][0-9]{0,2}(\.[0-9]{3})+", cell) for cell in filled)
+    return 'or group "." decimal ",": both fit' if is_ambiguous else ""
 
 
-def _why_text(cells: Sequence[str], where: Sequence[str]) -> str:
-    """The cell for which a column is text: the first that is no number if most are, else no date if most are, else the first."""
+def _text_remark(cells: Sequence[str], where: Sequence[str]) -> str:
+    """The cell because of which a column is text: the first that is not a number if most are, else not a date if most are, else
+    the first."""
     filled = [at for at, cell in enumerate(cells) if cell not in MISSING]
     if not filled:
         return "text: no cell is filled"
@@ -389,7 +392,7 @@ def _infer_typed(column: Any, name: str) -> _Inferred:
         filled = [text for text, is_present in zip(texts, column.present, strict=True) if is_present]
         dated = _infer_dates(filled, lacks, DATE_PATTERNS)
         where = [f"row {row + 1}" for row in range(len(texts))]
-        return dated or _Inferred(f"char[n {name}_w]", ' missing ""' * lacks, _why_text(texts, where))
+        return dated or _Inferred(f"char[n {name}_w]", ' missing ""' * lacks, _text_remark(texts, where))
     if column.values.dtype.kind == "b":
         return _Inferred("bool[n]", " missing 0" * lacks)
     if column.values.dtype.kind in "iu" and not lacks:
@@ -422,7 +425,7 @@ def _array_lines(content: Content, suffix: str, shown: str) -> list[str]:
                 shape = codec.header(content, Column(member, kind, 2 if kind is Kind.CHAR else 1, AS_WRITTEN))
                 break
             except FileTrouble as error:
-                trouble = error if trouble is None or error.code is Code.E704 else trouble  # it cannot be read at all
+                trouble = error if trouble is None or error.code is Code.E704 else trouble  # the file cannot be read at all
         else:
             assert trouble is not None
             if len(members) == 1:

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------------------------------------------- modules
 
 class ModuleLoader:
-    """Reads the modules of one program.  `folder`: the folder of a program without a file (`rho eval`).  `texts`: modules that
-    are not read, by name."""
+    """Reads the modules of one program.
+    `folder` is the folder of a program without a file (`rho eval`); `texts` has the modules that are not read from disk, by
+    name."""
 
     def __init__(self, folder: str, permissions: Permissions, texts: Mapping[str, Source] | None = None) -> None:
         self._folder = folder
@@ -42,7 +43,8 @@ class ModuleLoader:
     def load(self, module: str, importer: str | None) -> Source | None:
         """The text of a module, by library name or path, that the file `importer` uses; None if there is no such file.
 
-        Refused E707; UsageError: it cannot be read."""
+        Refused E707: it is outside the permitted folders; UsageError: it cannot be read.
+        """
         name = module_name(module, importer or "<eval>", self._folder)
         if name not in self._sources:
             self._sources[name] = self._read(name, importer or "<eval>")
@@ -73,7 +75,7 @@ class ModuleLoader:
 #
 # A program's sizes come from numbers by name, then from arrays, then from the headers of its data files.
 #
-# Estimates and plans need sizes and no data, so a size that is given overrides that of the data.
+# Estimates and plans need sizes and no data, so a number overrides the size of the data.
 
 MAXIMUM_TEXT: Final = 1 << 20
 """The largest text file, in bytes, whose rows are counted while someone types (hints of editors)."""
@@ -107,10 +109,12 @@ def bind_known_sizes(
     core: Core, numbers: Mapping[str, int], shapes: Shapes, headers: Callable[[Core], Shapes],
     without: frozenset[str] = frozenset(), files: Collection[str] = (),
 ) -> BoundGraph:  # fmt: skip
-    """The program with its sizes bound: from `numbers` by name, then from `shapes` of inputs, then from `headers` of inputs
-    that still lack a size (those whose path the program names, and those of `files`); other params have their defaults.
+    """The program with its sizes bound: from `numbers` by name, then from `shapes` of inputs, then from `headers` of inputs that
+    still lack a size.
 
-    Raises MissingSizes; Refused: facts that do not hold, shapes that disagree; RunFailed: a header cannot be read."""
+    Headers are read for inputs whose path the program names, and those of `files`; params without a number have their defaults.
+    Raises MissingSizes; Refused: facts that do not hold, shapes that disagree; RunFailed: a header cannot be read.
+    """
     from ...backend import bind_shapes
     from ...backend.vm.input_sizes import sizes_from
 
@@ -135,8 +139,7 @@ def header_reader(
     folder: str, permissions: Permissions | None = None, given: Mapping[str, str] | None = None
 ) -> Callable[[Core], Shapes]:  # fmt: skip
     """A function that reads the shapes of a program's inputs from the headers of their files.
-
-    `folder`: the program's; `given`: paths by name that override those in the program."""
+    `folder` is the program's; `given` has paths by input name that override those in the program."""
 
     def read(core: Core) -> Shapes:
         from .loading import find_inputs
@@ -148,9 +151,11 @@ def header_reader(
 
 
 def bind_header_sizes(core: Core, folder: str) -> BoundGraph | None:
-    """The program with the sizes of its data; None if some are missing or need the rows of a long text file or a URL to be read.
+    """The program with the sizes of its data; None if some are missing, or reading them needs the rows of a long text file or a
+    URL.
 
-    Refused, RunFailed: a header cannot be read, or does not fit."""
+    Refused, RunFailed: a header cannot be read, or does not fit.
+    """
     if any(is_url(entry.path or "") or _is_long(os.path.join(folder, entry.path or "")) for entry in core.data):
         return None
     try:
@@ -169,7 +174,7 @@ def _unknown_sizes(core: Core, entry: CoreInput, known: Mapping[SizeVariable, in
 
 
 def _is_long(path: str) -> bool:
-    """Is the file a long text whose rows would have to be counted?"""
+    """Is the file a long text, whose rows would have to be counted?"""
     try:
         return not path.endswith(_WITH_HEADER) and os.path.getsize(path) > MAXIMUM_TEXT
     except (OSError, ValueError):

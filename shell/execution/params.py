@@ -1,7 +1,8 @@
-"""Values of params from the texts of `--set` (numbers for sizes, arrays for the others), and the permissions of a program.
+"""Values of params from the texts of `--set` (numbers for sizes, arrays for others), and the permissions of a program.
 
-A param has the type of its default.  Text stands for itself; numbers are written as in Python or in Rho, and those of a vector
-are separated by blanks or commas. """
+A param has the type of its default.  The text for a param of text is its value; numbers are written as in Python or in Rho, and
+those of a vector are separated by blanks or commas.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +24,19 @@ from ..console.process_exit import UsageError
 # ---------------------------------------------------------------------------------------------------- params
 
 _LARGEST = 10**18 - 1
-"""The largest size: sums of a few such fit i64."""
+"""The largest size: sums of a few such sizes fit i64."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParamValues:
-    """Values of a program's params: `sizes` that were set, and `arrays` of all params that are no sizes."""
+    """Values of a program's params: `sizes` that were set, and `arrays` of all params that are not sizes."""
 
     sizes: Mapping[str, int] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
 
 
 def param_values_of(core: Core, texts: Mapping[str, str]) -> ParamValues:
-    """The params of a program, as `texts` set them or by default.  UsageError: a text that is not of the type."""
+    """The params of a program, as `texts` set them or by default.  UsageError: a text that does not have the param's type."""
     sizes = {param.name: parse_size("--set", param.name, texts[param.name]) for param in core.params if param.name in texts}
     return ParamValues(sizes, {entry.name: _param_array(core, entry, texts.get(entry.name)) for entry in core.settings})
 
@@ -90,8 +91,8 @@ def as_items(data: tuple[Payload, ...], kind: Kind, shape: tuple[int, ...]) -> A
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """Folders and files (links resolved) and URLs that a program may read, and the folders it may write to (None: wherever the
-    command line says)."""
+    """Files, folders and URLs that a program may read (links are resolved), and the folders it may write to (None: as the command
+    line says)."""
 
     read_folders: tuple[str, ...] = ()
     read_files: frozenset[str] = frozenset()
@@ -120,7 +121,7 @@ class Permissions:
         return folders is None or any(_inside(os.path.realpath(path), folder) for folder in folders)
 
     def refusal(self, path: str | os.PathLike[str], span: Span) -> Diagnostic:
-        """E707: `path`, as the program writes it, may not be read."""
+        """E707 for `path`, as the program writes it, which may not be read."""
         written = os.fspath(path)
         if is_url(written):
             notes = ("URLs are read where --allow-read names them", f"to permit it add `--allow-read {parent_url(written)}`")

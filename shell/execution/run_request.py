@@ -1,7 +1,8 @@
-"""The request of a run (inputs, params, outputs, sizes and limits; and the check of its names against a program) and its
-outcome: printed values and outputs, as text, as JSON, or for comparison with another run.
+"""The request of a run (inputs, params, outputs, sizes, limits), its check against a program, and the outcome: printed values and
+outputs.
 
-A value is the back ends' plain `Array` or anything with the array interface; this module imports no array library.
+Outcomes are shown as text or JSON, or compared with another run's.  A value is the back ends' plain `Array` or anything with the
+array interface; this module imports no array library.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Limits:
 
 
 class Grouping(Enum):
-    """In what order chains of products are computed."""
+    """The order in which chains of products are computed."""
 
     CHEAPEST = "the cheapest"
     AS_WRITTEN = "as written"
@@ -46,11 +47,12 @@ class Grouping(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What is asked of a program: by name, `inputs` and `outputs` as paths (relative to the working folder) or streams,
-    `params` as text, and `arrays`, inputs given as NumPy arrays.
+    """The request for a run of a program.
 
-    `standard_input`: what `-` reads.  `sizes`: sizes to plan for, whatever the data has.  `headers`: by the name of a matrix that
-    is written, the output that names its columns."""
+    `inputs` and `outputs` are paths (relative to the working folder) or streams by name, `params` are texts by name, `arrays` are
+    inputs given as NumPy arrays.  `standard_input` is the stream for `-`.  `sizes` override those of the data, for plans.
+    `headers` has, by the name of a matrix to be written, the output that names its columns.
+    """
 
     inputs: Mapping[str, str] = field(default_factory=dict)
     params: Mapping[str, str] = field(default_factory=dict)
@@ -65,8 +67,7 @@ class RunRequest:
 
 def require_complete(core: Core, request: RunRequest, *, planned: bool = False) -> None:
     """Raise UsageError unless every name of the request exists in the program and every input has a file.
-
-    `planned`: nothing runs, so sizes serve as well as files, and an input of fixed shape needs neither."""
+    `planned`: nothing runs, so that sizes can replace files, and an input of fixed shape needs neither."""
     require_known_names(core, request)
     missing = [entry for entry in core.data if entry.path is None and entry.name not in request.inputs]
     if planned:
@@ -97,7 +98,7 @@ def require_known_names(core: Core, request: RunRequest) -> None:
     for name, header in request.headers.items():
         if header not in outputs:
             message = f"--out {name}:{header}: this program has no output `{header}`{did_you_mean(header, outputs)}"
-            raise UsageError(message, _names_there_are("output", outputs))
+            raise UsageError(message, _available_names("output", outputs))
     _require_known("--size", request.sizes, sorted({variable.name for variable in sizes_of(core)}), "size")
 
 
@@ -105,10 +106,10 @@ def _require_known(option: str, given: Mapping[str, object], known: Sequence[str
     for name in given:
         if name not in known:
             message = f"{option} {name}={given[name]}: this program has no {what} `{name}`{did_you_mean(name, known)}"
-            raise UsageError(message, _names_there_are(what, known))
+            raise UsageError(message, _available_names(what, known))
 
 
-def _names_there_are(what: str, known: Sequence[str]) -> str:
+def _available_names(what: str, known: Sequence[str]) -> str:
     if not known:
         return f"it has no {what} at all"
     return f"its {what} is {_listed(known)}" if len(known) == 1 else f"its {what}s are {_listed(known)}"
@@ -135,7 +136,7 @@ def kind_of(value: Any) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run yields: `printed` values in order, `outputs` by name, and a summary of the `plan` (phases, devices, bytes)."""
+    """The result of a run: `printed` values in order, `outputs` by name, and a summary of the `plan` (phases, devices, bytes)."""
 
     printed: tuple[DisplayedValue, ...]
     outputs: Mapping[str, DisplayedValue]
@@ -143,7 +144,7 @@ class Outcome:
 
     @contextmanager
     def discarding_unsaved(self) -> Iterator[None]:
-        """Around the use of the values: at the end, remove temporary files of outputs that were not saved (renamed)."""
+        """A block that uses the values; at its end, temporary files of outputs that were not saved (renamed) are removed."""
         try:
             yield
         finally:
@@ -156,7 +157,7 @@ class Outcome:
                 shown.value.discard()
 
     def read_back(self) -> Outcome:
-        """The outcome with the items of outputs that workers have written, read from their files.  Raises RunFailed."""
+        """The outcome, where outputs that workers wrote have the items read from their files.  Raises RunFailed."""
         from ...backend.io.external_arrays import read_back
 
         return replace(self, outputs={name: replace(one, value=read_back(one.value)) for name, one in self.outputs.items()})
@@ -169,7 +170,7 @@ class Outcome:
 
 
 def outcome_of(core: Core, printed: Sequence[Any], outputs: Mapping[str, Any], plan: Mapping[str, Any] | None = None) -> Outcome:
-    """The outcome of a run from its values: with the names and types that the program gives them."""
+    """The outcome of a run, from its values and the names and types in the program."""
     entries = {entry.name: entry for entry in core.outputs}
     named = {
         name: replace(_displayed(core, entries[name].value, name, value), reading=entries[name].reading)
@@ -201,7 +202,7 @@ def empty_outcome() -> Outcome:
 # imports no array library.
 
 def constant_results(bound: BoundGraph) -> tuple[list[Array], dict[str, Array]] | None:
-    """Printed values in order and outputs by name if every phase is a constant, a print or an output; else None."""
+    """Printed values in order and outputs by name, if every phase is a constant, a print or an output; else None."""
     graph = bound.graph
     if not all(isinstance(phase, Constant | PhasesPrint | Output) for phase in graph.phases):
         return None

@@ -1,7 +1,7 @@
 """Runs a program from its text to its outcome: check, load, run, verify, save; errors become diagnostics and an exit code.
 
-`run`, `eval`, `eval --lines`, `test` and the REPL share this; nothing here prints.  Callbacks follow the progress of a run (its
-stages, on request its phases), and a run may have a time limit.
+`run`, `eval`, `eval --lines`, `test` and the REPL share this; nothing here prints.  Callbacks report the stages of a run and, on
+request, its phases.  A run may have a time limit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class TimeUp(RhoError):
 
 
 class TimeLimit:
-    """A time limit of `seconds`.  `saving`: outputs are being written; `expired`: the limit has passed."""
+    """The state of a time limit of `seconds`.  `saving`: outputs are being written; `expired`: the limit has passed."""
 
     def __init__(self, seconds: float, source: Source) -> None:
         self.seconds, self.source = seconds, source
@@ -60,8 +60,7 @@ class TimeLimit:
 @contextmanager
 def time_limit(seconds: float | None, source: Source, message: Callable[[TimeUp], ExitMessage]) -> Iterator[TimeLimit]:
     """Raise TimeUp once `seconds` have passed inside the block; None is no limit.
-
-    `message`: what the process prints if the watchdog has to end it."""
+    `message` makes the output of the process if the watchdog has to end it."""
     deadline = TimeLimit(seconds or 0.0, source)
     if seconds is None:
         yield deadline
@@ -85,7 +84,7 @@ def time_limit(seconds: float | None, source: Source, message: Callable[[TimeUp]
             try:
                 signal.setitimer(signal.ITIMER_REAL, seconds)
                 yield deadline
-                if deadline.expired:  # in the last import
+                if deadline.expired:  # it expired during the last import
                     raise Alarm
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
@@ -120,10 +119,12 @@ def run_program(
     save: Save | None = None, ready: Callable[[LoadedProgram], None] | None = None, scheduling: Scheduling | None = None,
     callbacks: RunCallbacks = NO_CALLBACKS, json: bool = False,
 ) -> RunReport:  # fmt: skip
-    """Check, load, run, verify and save.  `ready` is called before any data is read, `save` once everything has succeeded.
+    """Check, load, run, verify and save.
 
-    The time limit of `request` covers everything but checking.  `json`: whether a process that the limit ends prints JSON.
-    UsageError: a name of the request that the program does not have; errors of stages are in the report."""
+    `ready` is called before any data is read, `save` once everything has succeeded.  The time limit of `request` covers
+    everything but checking.  `json`: a process that the limit ends prints JSON.  UsageError: a name of the request that the
+    program does not have; errors of stages are in the report.
+    """
     callbacks.stage(Stage.CHECK)
     checked = session.check_file(source)
     if not checked.accepted:
@@ -163,7 +164,7 @@ def run_program(
 
 
 def exit_message(report: RunReport, *, json: bool) -> ExitMessage:
-    """What a process that ends with this report prints."""
+    """The output of a process that ends with this report."""
     from io import StringIO
 
     out, err = StringIO(), StringIO()
@@ -212,7 +213,7 @@ def compare(planned: Outcome, reference: Outcome, source: Source) -> None:
 
 
 def describe_difference(shown: DisplayedValue, expected: DisplayedValue) -> str:
-    """How a value differs from the expected one; empty if it does not."""
+    """The text on how a value differs from the expected one; empty if it does not."""
     if shown.kind is not expected.kind or shown.shape != expected.shape:
         return f"{shown.kind.value}{list(shown.shape)} instead of {expected.kind.value}{list(expected.shape)}"
     left, right = _flat(shown.data()), _flat(expected.data())

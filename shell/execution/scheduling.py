@@ -38,7 +38,7 @@ class PlanningEffort(Enum):
 
 
 class PlanPurpose(Enum):
-    """What a plan is for."""
+    """The purpose of a plan."""
 
     LOOK = "to be read"
     RUN = "to run on this machine's devices"
@@ -48,12 +48,12 @@ class PlanPurpose(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Scheduling:
-    """How to plan: on which devices (a shipped profile or a file; None: this machine), for which purpose and objectives, with how
-    much effort.
+    """The request for a plan: devices (a shipped profile or a file; None: this machine), purpose, objectives and effort.
 
-    `budget`: seconds of search, which scale the default effort.  `plan`: path of a stored plan to run instead.  `without`:
-    names of strategies that are left out.  `cluster`: its workers are the devices.  `deadline`: nanoseconds within which a run
-    has to end."""
+    `budget` is seconds of search, which scale the default effort; `plan` the path of a stored plan to run instead; `without` the
+    names of strategies to leave out; `cluster` the workers that are the devices; `deadline` the nanoseconds within which a run
+    has to end.
+    """
 
     purpose: PlanPurpose
     devices: str | None = None
@@ -65,10 +65,10 @@ class Scheduling:
     cluster: ClusterConnection | None = None
     deadline: int | None = None
     in_place: bool = False
-    """May workers write outputs to files?  Their values are then only in the files."""
+    """Whether workers may write outputs to files, which then have the only copy of the values."""
 
     @property
-    def asks_devices(self) -> bool:
+    def requests_devices(self) -> bool:
         """Do these options ask for declared devices or for a search?"""
         options = self.devices, self.objectives, self.without, self.budget, self.cluster, self.deadline
         return any(options) or self.purpose is PlanPurpose.SIMULATE or self.effort is not PlanningEffort.DEFAULT
@@ -81,7 +81,7 @@ class Scheduling:
 
     @property
     def is_held_elsewhere(self) -> bool:
-        """Do devices of a profile or a cluster hold values, rather than this process alone?"""
+        """Are values held by devices of a profile or a cluster, and not by this process alone?"""
         return self.cluster is not None or (self.devices is not None and self.purpose in (PlanPurpose.LOOK, PlanPurpose.CHECK))
 
 
@@ -89,8 +89,7 @@ def place_stored_files(
     core: Core, bound: BoundGraph, files: Mapping[str, InputFile], scheduling: Scheduling,
     outputs: Mapping[str, StoredOutput] = MappingProxyType({}),
 ) -> tuple[Profile, Mapping[str, StoredInput | StoredOutput], BoundGraph]:  # fmt: skip
-    """The profile that a program is planned for; by name, the inputs and `outputs` that its stores hold; and the graph with these
-    stores."""
+    """The profile for planning a program, the inputs and `outputs` in its stores by name, and the graph with these stores."""
     from .clusters import inputs_read_in_place, stores_by_name
 
     profile = profile_of(scheduling)
@@ -114,7 +113,7 @@ def plan_loaded(loaded: LoadedProgram, scheduling: Scheduling) -> PlannedProgram
 
 
 def profile_of(scheduling: Scheduling) -> Profile:
-    """The profile that `scheduling` names: a cluster's, a declared one, or this machine's.  Refused: E704, E705."""
+    """The profile that `scheduling` asks for: a cluster's, a declared one, or this machine's.  Refused: E704, E705."""
     from .stored_plans import profile_named, this_machine
 
     if scheduling.cluster is not None:
@@ -141,7 +140,7 @@ def plan_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Schedul
 def remote_runner(
     attachment: ClusterConnection, core: Core, bound: BoundGraph, scheduling: Scheduling, without: frozenset[str] = frozenset()
 ) -> RemoteRunner:
-    """A function that runs plans of a program on a cluster, and plans again, quickly, when a worker is lost."""
+    """A function that runs plans of a program on a cluster, and makes a new plan with little effort when a worker is lost."""
     quickly = replace(scheduling, effort=PlanningEffort.FAST, budget=None)
 
     def again(profile: Profile) -> ExecutionPlan:
@@ -176,7 +175,7 @@ def load_stored_plan(loaded: LoadedProgram, scheduling: Scheduling) -> Execution
     plan = read_plan(scheduling.plan)
     profile = profile_of_plan(plan) if scheduling.devices is None else profile_named(scheduling.devices)
     if scheduling.cluster is not None and profile is not None and fingerprint(profile) != plan.profile:
-        profile = None  # its links or stores were measured; what it needs of the workers is compared below
+        profile = None  # its links or stores were measured; the workers are compared below
     require_fitting(plan, loaded.core, loaded.bound, profile, scheduling.plan)
     if scheduling.cluster is not None:
         from ...backend.cluster.cluster_profile import require_fitting_workers
@@ -187,7 +186,7 @@ def load_stored_plan(loaded: LoadedProgram, scheduling: Scheduling) -> Execution
 
 
 def require_fitting(plan: ExecutionPlan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
-    """Raise Refused unless a plan is one of this program: SCH301 out of date, E705 invalid."""
+    """Raise Refused unless a plan belongs to this program: SCH301 out of date, E705 invalid."""
     from ...backend.schedule.program.plan_program import faults_of_stored, require_current
 
     require_current(plan, core, bound, profile, where)
@@ -221,15 +220,15 @@ def require_optimal(plan: ExecutionPlan, where: str) -> None:
 
 
 def require_local_devices(plan: ExecutionPlan, bound: BoundGraph, where: str, profile: Profile | None) -> None:
-    """Raise Refused SCH104 if this machine lacks a device of the plan, which was made for `profile`, if that is known, or if one
-    lacks what a phase needs there."""
+    """Raise Refused SCH104 if this machine lacks a device of the plan, or a device lacks an ability that a phase needs.
+    `profile` is the one that the plan was made for, if it is known."""
     for device in plan.devices:
         declared = None if profile is None or device.backend == "store" else profile.device(str(device.id))
         if profile is not None and declared is not None and declared.node != profile.home.node:
             message = f"device {device.id} is on node `{declared.node}`, and home on `{profile.home.node}`, which is this machine"
             raise Refused([Diagnostic(Code.SCH104, message, Span(where, 0, 0), notes=(_SIMULATE,))])
-    away = [device for device in plan.devices if device.backend not in ("cpu", "store")]
-    if not away:
+    missing = [device for device in plan.devices if device.backend not in ("cpu", "store")]
+    if not missing:
         return
     from ...backend.codegen.gpu_targets import needed_extensions
     from ...backend.gpu.device import card_kinds, cards_of, missing_card
@@ -245,12 +244,12 @@ def require_local_devices(plan: ExecutionPlan, bound: BoundGraph, where: str, pr
                 message = f"device {device.id} has no {absent[0]}, which this needs there"
                 raise Refused([Diagnostic(Code.SCH104, message, phase.span, notes=("plan again for this machine",))])
         if reason is None:
-            away.remove(device)
+            missing.remove(device)
         elif reason:
             message = f"device {device.id} ({device.backend}) runs no programs: {reason}"
             raise Refused([Diagnostic(Code.SCH104, message, Span(where, 0, 0), notes=(_SIMULATE,))])
-    if away:
-        message = f"device {away[0].id} ({away[0].backend}) is not on this machine"
+    if missing:
+        message = f"device {missing[0].id} ({missing[0].backend}) is not on this machine"
         raise Refused([Diagnostic(Code.SCH104, message, Span(where, 0, 0), notes=(_SIMULATE,))])
 
 
@@ -258,7 +257,7 @@ _SIMULATE: Final = "add --simulate to run the plan here all the same (in Python:
 
 
 def with_scheduled_plan(loaded: LoadedProgram, scheduling: Scheduling, permissions: Permissions) -> LoadedProgram:
-    """The program with the plan that `scheduling` asks for in place of the one for this machine's processors."""
+    """The program with the plan that `scheduling` asks for, in place of the plan for this machine's processors."""
     from ..pipeline_types import InMemory
     from .clusters import OnCluster, outputs_written_in_place
 
@@ -294,7 +293,7 @@ def with_scheduled_plan(loaded: LoadedProgram, scheduling: Scheduling, permissio
 def _with_stores_of_plan(
     loaded: LoadedProgram, there: Mapping[str, StoredInput | StoredOutput], where: str
 ) -> tuple[LoadedProgram, Mapping[str, StoredInput | StoredOutput]]:  # fmt: skip
-    """The program with the files that its stored plan has in stores.  Refused: not all workers can read or write one there."""
+    """The program with the files that its stored plan has in stores.  Refused: a worker cannot read or write one there."""
     from ...backend.schedule.program_facts.partitioning import stored_on
 
     stores = stored_on(loaded.plan, loaded.bound)
@@ -308,7 +307,7 @@ def _with_stores_of_plan(
 
 
 def prediction_json(plan: ExecutionPlan, held: Mapping[str, int]) -> dict[str, Any]:
-    """The `prediction` of a plan in `--json`; empty if the plan has none.  `held`: the most bytes each device held."""
+    """The `prediction` of a plan in `--json`; empty if the plan has none.  `held` is the most bytes that each device held."""
     prediction = plan.prediction
     if prediction is None:
         return {}
@@ -335,9 +334,9 @@ def simulation_lines(plan: ExecutionPlan) -> list[str]:
     busy = busy_of(plan)
     shown = [f"{device} {time_text(ticks * plan.tick_ns)}" for device, ticks in list(busy.items())[:16]]
     more = f" and {len(busy) - 16} more" if len(busy) > 16 else ""
-    promised = prediction_text(plan)
+    text = prediction_text(plan)
     count = f"{len(plan.devices)} device" + ("s" if len(plan.devices) > 1 else "")
-    return [f"simulated on {count}: {promised}", f"busy: {', '.join(shown)}{more}"]
+    return [f"simulated on {count}: {text}", f"busy: {', '.join(shown)}{more}"]
 
 
 # ---------------------------------------------------------------------------------------------------- schedule files

@@ -55,9 +55,10 @@ def stored_streaming_plan(path: str) -> StoredPlan | None:
 
 
 def program_in(plan: ExecutionPlan, path: str) -> tuple[Source, dict[str, Source]]:
-    """The source text that a stored plan holds, with paths as if it were in the plan's folder, and its modules by name.
+    """The source text that a stored plan contains, with paths relative to the plan's folder, and its modules by name.
 
-    Refused E705: the plan holds none."""
+    Refused E705: the plan contains none.
+    """
     if not plan.program:
         raise Refused([Diagnostic(Code.E705, f"`{path}` holds no program: name its script too", Span(path, 0, 0))])
     folder, old = os.path.dirname(path), os.path.dirname(plan.program[0].name)
@@ -98,9 +99,10 @@ def this_machine() -> Profile:
 
 
 def profile_named(name: str) -> Profile:
-    """The profile that `--devices` names: devices of this machine, separated by commas, or a shipped profile, or one in a file.
+    """The profile for `--devices`: devices of this machine, separated by commas, a shipped profile, or one in a file.
 
-    Refused: E704 there is none, E705 it is not a profile, SCH104 a device of this machine runs no programs."""
+    Refused: E704, there is no such profile; E705, it is not a profile; SCH104, a device of this machine runs no programs.
+    """
     from ...backend.devices.this_machine import load_profile, shipped_names
 
     names = name.split(",")
@@ -123,7 +125,7 @@ def profile_named(name: str) -> Profile:
 
 
 def _combined(machine: Profile, cards: list[DeviceProfile], names: list[str]) -> Profile:
-    """The processor, if it is named, and cards, each with a link to home."""
+    """The profile of the processor, if it is named, and of cards, each with a link to home."""
     from ...backend.calibration.cards import TRANSFER
     from ...backend.devices.profile import LinkProfile, Profile
 
@@ -134,7 +136,7 @@ def _combined(machine: Profile, cards: list[DeviceProfile], names: list[str]) ->
 
 
 def _card_profile(name: str, model: CardModel) -> DeviceProfile:
-    """A card as it was measured when it was first used, kept like the calibration of a machine."""
+    """The measured profile of a card, which is stored like the calibration of the machine."""
     from ...backend.calibration.cards import measured_card
     from ...backend.devices.profile import Calibration, DeviceProfile, Profile
     from ...backend.devices.this_machine import VERSION, UnusableCalibration, cache_file, keep_calibration, stored_calibration
@@ -153,7 +155,7 @@ def _card_profile(name: str, model: CardModel) -> DeviceProfile:
         stored = None
     device = measured_card(name, backend, model) if stored is None else replace(stored.home, name=name, home=False)
     if stored is None:
-        with suppress(OSError, UnusableCalibration):  # it is measured again next time
+        with suppress(OSError, UnusableCalibration):  # if it cannot be stored, it is measured again next time
             keep_calibration(replace(bare, devices=(replace(device, home=True),)))
     return replace(device, memory_bytes=model.memory, lacks=model.lacking)
 
@@ -182,6 +184,6 @@ def calibrate(
 
 
 def default_tables(unusable: str) -> str:
-    """The text that says that estimates use default tables, and why; `unusable`: what is wrong with the stored calibration."""
+    """The text that estimates use default tables, with the reason; `unusable` is what is wrong with the stored calibration."""
     because = f", because {unusable}" if unusable else ""
     return f"default tables{because}; `rho devices --calibrate` measures this machine"

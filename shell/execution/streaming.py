@@ -43,13 +43,15 @@ if TYPE_CHECKING:
     from .scheduling import Scheduling
 
 _SMALL_FRACTION: Final = 16
-"""An input below this fraction (one 16th) of the memory is read as a whole."""
+"""An input smaller than this fraction of the memory (a 16th) is read as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamRequest:
-    """What to plan in tiles: within `limit` bytes of memory, with the outputs in `sinks` written to files; with the tiles of
-    `stored_plan`, on the devices of `workers`, if they are given."""
+    """A request to plan in tiles: within `limit` bytes of memory, with the outputs in `sinks` written to files.
+
+    `stored_plan` gives the tiles to use, and `workers` the devices to deal them to, if they are set.
+    """
 
     limit: int
     sinks: Mapping[str, Target]
@@ -58,7 +60,7 @@ class StreamRequest:
 
 
 def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[str, RowSource]:
-    """By name, the large inputs whose files can be read tile by tile.  `limit`: bytes of memory."""
+    """The large inputs whose files can be read tile by tile, by name; `limit` is the bytes of memory."""
     from ...backend.io.reading import located, row_source
     from ...backend.io.sources_and_sinks import bytes_of
 
@@ -75,7 +77,7 @@ def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[s
 
 
 def sinks_of(request: RunRequest, core: Core, *, runs: bool) -> dict[str, Target]:
-    """By name, the outputs that can be written tile by tile; one without a file counts as an npy file unless the plan `runs`."""
+    """The outputs that can be written tile by tile, by name; one without a file counts as an npy file, unless the plan `runs`."""
     from ...backend.io.writing import sink_type
     from ...backend.schedule.streams.stream_planning import Target
 
@@ -95,10 +97,11 @@ def stream_request_of(
     request: RunRequest, core: Core, allowed: int | None, stored: StoredPlan | None, workers: TileWorkers | None = None, *,
     runs: bool,
 ) -> StreamRequest:  # fmt: skip
-    """The stream request of a run request; `allowed`: bytes of memory, `stored`: a stored plan to follow, `workers`: devices of a
-    cluster to which tiles are dealt.
+    """The stream request of a run request.
 
-    Refused E702: the stored plan writes an output to a file, and the request names none."""
+    `allowed` is the bytes of memory, `stored` a stored plan to follow, `workers` the devices of a cluster to which tiles are
+    dealt. Refused E702: the stored plan writes an output to a file, and the request names none.
+    """
     sinks = sinks_of(request, core, runs=runs)
     if stored is None:
         assert allowed is not None, "what fits is not streamed"
@@ -113,7 +116,7 @@ def stream_request_of(
 
 
 def requires_this_machine(stored: StoredPlan) -> Refused:
-    """The error of a plan with passes that would run on declared devices or be simulated."""
+    """The error for a plan with passes on declared devices or in a simulation."""
     message = "a plan that reads inputs in tiles runs on this machine's processors"
     notes = ("run it without --devices, --simulate and --cluster",)
     return Refused([Diagnostic(Code.E702, message, Span(stored.path, 0, 0), notes=notes)])
@@ -123,18 +126,19 @@ def in_tiles(
     program: LoadedProgram, allowed: int | None, stored: StoredPlan | None, scheduling: Scheduling | None,
     cluster: ClusterConnection | None, texts: tuple[PlannedFile, ...], detail: Detail,
 ) -> LoadedProgram:  # fmt: skip
-    """The program planned in tiles within `allowed` bytes, or as a stored plan says; `cluster`: to which tiles are dealt.
+    """The program planned in tiles within `allowed` bytes, or by a stored plan; `cluster` has the workers to deal tiles to.
 
-    CannotStream: the phase that needs its operands as a whole.  Refused: a stored plan is for other devices, or out of date."""
+    CannotStream: the phase that needs its operands as a whole.  Refused: a stored plan is for other devices, or out of date.
+    """
     from ...backend.schedule.single_device import Detail
     from ...backend.schedule.streams.pass_partitioning import CannotStream
     from .scheduling import PlanPurpose
 
     core, request, bound, device = program.core, program.request, program.bound, program.plan.devices[0]
-    asks_devices = scheduling is not None and scheduling.asks_devices
-    if stored is not None and asks_devices:
+    requests_devices = scheduling is not None and scheduling.requests_devices
+    if stored is not None and requests_devices:
         raise requires_this_machine(stored)
-    elsewhere = cluster is None and scheduling is not None and (asks_devices or bool(scheduling.plan))
+    elsewhere = cluster is None and scheduling is not None and (requests_devices or bool(scheduling.plan))
     if stored is None and (core.schedules or request.sizes or elsewhere):
         raise CannotStream(bound.graph.phases[0], "")
     workers = None
@@ -157,11 +161,11 @@ def plan_in_tiles(
     core: Core, bound: BoundGraph, files: Mapping[str, InputFile], asked: StreamRequest, device: Device,
     texts: tuple[PlannedFile, ...], detail: Detail, settle: PlanSelection | None = None,
 ) -> tuple[ExecutionPlan, Streaming, tuple[SelectionStage, ...]]:  # fmt: skip
-    """Plan a program in tiles: the plan, the program that it is of, and the selection stages before it.
+    """Plan a program in tiles: the plan, the program it belongs to, and the selection stages before it.
 
-    `settle` gives the number of items that a stage selects; without it stages are planned for the most there can be.
-    CannotStream: the phase that needs its operands as a whole.  Refused: a stored plan differs from the one made with its
-    tiles."""
+    `settle` gives the number of items that a stage selects; without it stages are planned for the upper bound.  CannotStream: the
+    phase that needs its operands as a whole.  Refused: a stored plan differs from the one made with its tiles.
+    """
     from ...backend.schedule.program.plan_program import require_current
     from ...backend.schedule.program.schedule_from_plan import differing_parts
     from ...backend.schedule.single_device import Detail
@@ -189,7 +193,7 @@ def plan_in_tiles(
     streaming = Streaming(bound, stored, asked.sinks, limit, rows)
     if asked.workers is not None:
         streaming = replace(streaming, devices=asked.workers.devices, undivided=asked.workers.undivided)
-    if stored_plan is not None:  # in full detail, for the comparison with the stored plan
+    if stored_plan is not None:  # in full detail, to be compared with the stored plan
         device, detail = replace(device,
             threads=stored_plan.plan.devices[0].threads if stored_plan.plan.devices else 1), Detail.FULL
     plan, planned = plan_streams(streaming, device, texts, detail, (settle or at_most) if stored_plan is None else None)
@@ -213,10 +217,12 @@ def plan_stage(asked: Streaming, selection: Selection, device: Device, settle: P
 
 @dataclass(frozen=True, slots=True)
 class InTiles:
-    """Executes a program tile by tile, by plans for `streaming`.
+    """Executes a program tile by tile, by the plans of `streaming`.
 
-    `bound`: the program with the sizes that are known before it runs; `request`: what it was planned for, on `device`; `stages`:
-    its selection stages, planned for the most items there can be; `selected`: by name, the items that they have selected."""
+    `bound` is the program with the sizes that are known before it runs; `request` is what it was planned for, on `device`;
+    `stages` are its selection stages, planned for the upper bounds of their counts; `selected` has the items that they have
+    selected, by name.
+    """
 
     bound: BoundGraph
     request: StreamRequest
@@ -230,13 +236,13 @@ class InTiles:
         return True
 
     def results(self, program: LoadedProgram, observe: Observer | None) -> RunResults:
-        """Run on this machine, or with tiles dealt to workers, again on those that are left when one is lost."""
+        """Run on this machine, or with tiles dealt to workers; if a worker is lost, run again on the others."""
         workers = self.request.workers
         if workers is None:
             return self._executed(program, observe, None)
 
         def run(attempt: TiledAttempt) -> RunResults:
-            run, planned = self._on_those_left(program, workers)
+            run, planned = self._on_remaining_workers(program, workers)
             results = run._executed(planned, observe, attempt)
             return results._replace(tiles={**results.tiles, **attempt.read})
 
@@ -267,11 +273,11 @@ class InTiles:
         return results if attempt is None else results._replace(tiles=stores.read)
 
     def _planned(self, program: LoadedProgram, plan: ExecutionPlan, asked: Streaming, **changes: Any) -> _Planned:
-        """The program with a plan, and how it is executed."""
+        """The program with a plan, and this object adapted to it as its run."""
         return replace(self, streaming=asked, **changes), replace(program, plan=plan, bound=asked.bound)
 
-    def _on_those_left(self, program: LoadedProgram, workers: TileWorkers) -> _Planned:
-        """The program planned for the workers that are left of those that it was planned for."""
+    def _on_remaining_workers(self, program: LoadedProgram, workers: TileWorkers) -> _Planned:
+        """The program planned for the workers that are left."""
         from ...backend.schedule.single_device import Detail
         from ...backend.schedule.streams.stream_planning import plan_streams
 
@@ -320,10 +326,11 @@ class InTiles:
         return self._planned(program, plan, planned, stages=(), selected=selected)
 
     def first_failure(self, program: LoadedProgram, failure: BaseException) -> BaseException:
-        """The error with which a run in memory ends where the run in tiles ended with `failure`.
+        """The error with which a run in memory would end, where the run in tiles ended with `failure`.
 
-        In memory inputs are read before all, and each phase completes before the next.  So the phases that may fail are computed
-        again in this order, each alone."""
+        In memory all inputs are read first, and each phase completes before the next.  So the phases that may fail are computed
+        again in this order, each alone.
+        """
         from ...backend.schedule.streams.pass_partitioning import CannotStream
         from ...backend.schedule.streams.stream_planning import Target, axes_before_tiles, checks_of, plan_streams
         from ...backend.streams.spill import CheckedRows
@@ -404,8 +411,10 @@ _Planned: TypeAlias = "tuple[InTiles, LoadedProgram]"
 
 
 def first_in_order(check: PhaseCheck, axes: int, failure_of: Callable[[PhaseCheck], RhoError | None]) -> RhoError | None:
-    """The failure of the first item in order, where tiles go along a later axis: the first failing slice of each of `axes`, by
-    halving.  None if there are no such axes."""
+    """The failure of the first item in row-major order, if tiles go along a later axis; None if there are no such axes.
+
+    The first failing slice of each of `axes` is found by bisection.
+    """
     if not axes:
         return None
     box = [*check.box]
@@ -427,8 +436,10 @@ def require_one_run(program: LoadedProgram, what: str) -> None:
 
 
 def require_sizes_known(program: LoadedProgram, what: str) -> None:
-    """Raise Refused if a size is only known when the program runs, since `what` needs all sizes before; or if tiles are dealt to
-    workers, as many as they are quick when it runs."""
+    """Raise Refused if a size is known only when the program runs, since `what` needs all sizes before.
+
+    Also raised for tiles that are dealt to workers, since how many a worker gets depends on its speed during the run.
+    """
     run = program.run
     if not isinstance(run, InTiles):
         return

@@ -1,4 +1,4 @@
-"""`python -m rho.shell.jupyter -f CONNECTION_FILE`: what a front end starts."""
+"""`python -m rho.shell.jupyter -f CONNECTION_FILE`: the command with which a front end starts the kernel."""
 
 from .kernel import main
 

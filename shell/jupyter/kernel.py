@@ -35,7 +35,7 @@ class RhoKernel(Kernel):
     }  # fmt: skip
 
     def __init__(self, **options: Any) -> None:
-        start: Any = super().__init__  # ipykernel says no types
+        start: Any = super().__init__  # ipykernel has no type annotations
         start(**options)
         self.notebook = Notebook(environment=os.environ)
         self._history: list[str] = []
@@ -148,7 +148,7 @@ _LOGO: Final = """\
 
 @dataclass(frozen=True, slots=True)
 class InstallLocation:
-    """Where to install: for the user, under a prefix, or (neither) in the environment that Rho runs in."""
+    """The target of an installation: the user, a prefix, or (neither) the environment that Rho runs in."""
 
     user: bool = False
     prefix: str | None = None

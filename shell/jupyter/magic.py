@@ -72,7 +72,7 @@ class RhoMagics(Magics):
                 guess = did_you_mean(name, [key for key in self.python.user_ns if not key.startswith("_")])
                 raise UsageError(f"-i {name}: Python has no `{name}`{guess}")
             bind_value(self.notebook.workspace, name, self.python.user_ns[name])
-        show: Any = display  # IPython says no types
+        show: Any = display  # IPython has no type annotations
         done = self.notebook.execute(cell)
         for output in done.outputs:
             if isinstance(output, CellText):

@@ -157,7 +157,7 @@ class Notebook:
             cell.failure = _failure(Code.E610, "the cell is too deeply nested for Rho to check or run; name its parts")
         except MemoryError:
             cell.failure = _failure(Code.E703, "there is not enough memory to go on; nothing was kept")
-        except Exception as error:  # the cell's own barrier: a bug in Rho leaves a reproducer, and the kernel running
+        except Exception as error:  # a bug in Rho leaves a reproducer, and the kernel running
             cell.failure = _bug_failure(error, code)
         return cell
 

@@ -26,7 +26,7 @@ class RelatedLocation:
 
 @dataclass(frozen=True, slots=True)
 class DocumentReport:
-    """A diagnostic as editors show it."""
+    """A diagnostic in the form that editors show."""
 
     range: Range
     severity: Severity
@@ -120,7 +120,7 @@ def _import_span(document: Document, file: str) -> Span:
 
 MOST_SIGNATURES = 3
 _REDUCTION = re.compile(r"\+\s*[/⌿`]")
-"""Occurs in every program that has a faster expression."""
+"""A word that occurs in every program with an offer for a faster expression."""
 
 
 class ActionKind(Enum):
@@ -140,7 +140,7 @@ class Action:
 
 
 def actions(document: Document, where: Range, kinds: tuple[str, ...] | None = None) -> list[Action]:
-    """The code actions for the lines of a range.  `kinds`: only these and kinds below them (`refactor` has
+    """The code actions for the lines of a range; `kinds` restricts them to these kinds and kinds below them (`refactor` includes
     `refactor.rewrite`)."""
     actions_here = [*_fixes(document, where), *_signatures(document, where), *_rewrite_actions(document, where)]
     return [one for one in actions_here if kinds is None or one.kind.value.startswith(kinds)]
@@ -160,7 +160,7 @@ def _fixes(document: Document, where: Range) -> list[Action]:
 
 
 def _touches_lines_of(document: Document, report: DocumentReport, where: Range) -> bool:
-    """Does a range touch a line of a report?  Editors send the cursor, which may be elsewhere on the line."""
+    """Does a range touch a line of a report?  Editors send the cursor, which may be anywhere on the line."""
     places = [report.range, *(one.range for one in report.related if one.uri == document.uri)]
     return any(at.start.line <= where.end.line and where.start.line <= at.end.line for at in places)
 

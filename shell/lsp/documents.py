@@ -36,7 +36,7 @@ from ..pipeline_types import Checked
 # as agreed when the editor connects).  A line ends at ``\n``, ``\r\n`` or ``\r`` and nowhere else.
 
 class PositionEncoding(Enum):
-    """What a column counts."""
+    """The unit of columns."""
 
     UTF16 = "utf-16"
     UTF8 = "utf-8"
@@ -75,7 +75,7 @@ class TextEdit:
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """What an editor reports: a new text for a range, or (None) for the whole document."""
+    """An edit that an editor reports: a new text for a range, or (None) for the whole document."""
 
     range: Range | None
     text: str
@@ -106,7 +106,7 @@ class TextLines:
         return self._starts[min(max(number, 0), len(self._starts) - 1)]
 
     def offset(self, position: TextPosition) -> int:
-        """The character offset of a position; the inside of a character is its start."""
+        """The character offset of a position; a position inside a character counts as its start."""
         line, column = position
         if line < 0:
             return 0
@@ -302,14 +302,14 @@ class OpenDocuments:
         self.documents.pop(uri, None)
 
     def invalidate_importers(self) -> list[str]:
-        """Drop the results of all documents that use modules, since a file has changed; returns their URIs."""
+        """Drop the results of all documents that use modules, after a file has changed; returns their URIs."""
         importers = [uri for uri, one in self.documents.items() if any(symbol.path for symbol in one.index.symbols)]
         for uri in importers:
             self.documents[uri] = self.documents[uri].fresh_copy()
         return importers
 
     def invalidate_users(self, document: Document) -> list[Document]:
-        """Drop the results of the open documents that have read `document` as a module, and return them."""
+        """Drop the results of the open documents that have read `document` as a module; returns these documents."""
         users = []
         for uri, other in self.documents.items():
             if other is not document and "checked" in vars(other) and document.name in other.checked.sources:

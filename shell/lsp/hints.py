@@ -80,7 +80,7 @@ _TYPE = re.compile(r"[A-Za-z]\w*(?:<[^<>]*>)?(?:\[[^\]]*\])?|\(")
 
 
 MOST_CHARACTERS = 40
-"""The longest hint; a longer one is cut and its detail has the whole text."""
+"""The most characters of a hint; a longer one is cut, and its detail has the whole text."""
 
 
 class HintKind(Enum):
@@ -117,7 +117,7 @@ def hints(document: Document, within: Range) -> list[Hint]:
 
 
 def _type_hint(document: Document, symbol: Symbol) -> list[Hint]:
-    """The hint ` : f64[k 4]` after a bound name, if no type is written and it has only one."""
+    """The hint ` : f64[k 4]` after a bound name, if the text states no type and all uses have the same one."""
     types = types_of(document, symbol)
     if len(types) != 1 or symbol.declared is not None or _is_annotated(document, symbol):
         return []
@@ -148,7 +148,7 @@ def _input_hint(document: Document, symbol: Symbol) -> list[Hint]:
 
 
 def _function_hints(document: Document, symbol: Symbol) -> list[Hint]:
-    """The inferred signature of a function without one; the quantities that a written signature leaves out."""
+    """The inferred signature of a function without one; for a written signature, the quantities that it leaves out."""
     result = document.checked.result
     lines = () if result is None else result.describe(symbol.name)
     if not lines or " → " not in lines[0]:

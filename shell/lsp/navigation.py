@@ -45,7 +45,7 @@ class CannotRename(Exception):
 
 
 def definition(document: Document, position: TextPosition) -> DocumentRange | None:
-    """Where the name at a position is bound; of a module, its file."""
+    """The range where the name at a position is bound; for a module, its file."""
     reference = _reference_at(document, position)
     if reference is None:
         return None
@@ -158,7 +158,7 @@ def _require_same_meaning(document: Document, symbol: Symbol, occurrences: list[
 
 
 def _meanings(index: SymbolIndex, renamed: Symbol | None = None, name: str = "") -> list[tuple[object, ...]]:
-    """What every reference means: the number of its symbol, its name, the symbol's kind, and how it is used."""
+    """The meaning of every reference: the number of its symbol, its name, the symbol's kind, and how it is used."""
     numbers = {id(symbol): number for number, symbol in enumerate(index.symbols)}
     return [
         (numbers[id(m.symbol)], name if m.symbol is renamed else m.symbol.name, _kind_of_name(m.symbol), m.kind, m.member)

@@ -144,9 +144,9 @@ def hint(source: Hint) -> lsp.InlayHint:
 def action(source: Action) -> lsp.CodeAction:
     """A code action with its edits by URI."""
     changes = {uri: [edit(one) for one in edits] for uri, edits in source.edits.items()}
-    solves = None if source.resolves is None else [diagnostic(source.resolves)]
+    resolved = None if source.resolves is None else [diagnostic(source.resolves)]
     return lsp.CodeAction(
-        source.title, lsp.CodeActionKind(source.kind.value), diagnostics=solves, is_preferred=source.is_only_fix or None,
+        source.title, lsp.CodeActionKind(source.kind.value), diagnostics=resolved, is_preferred=source.is_only_fix or None,
         edit=lsp.WorkspaceEdit(changes=changes),
     )  # fmt: skip
 
@@ -240,12 +240,12 @@ class RhoServer(LanguageServer):
         self.exited_early = False
 
     def answer(self, uri: str, question: Callable[[Document], _T | None]) -> _T | None:
-        """The answer to a question about a document; None if it is not open or the question fails (which is logged)."""
+        """The result of `question` for a document; None if it is not open or the question fails (which is logged)."""
         document = self.folder.documents.get(uri)
         return None if document is None else safely(lambda: question(document))
 
     def answers(self, uri: str, question: Callable[[Document], list[_T]]) -> list[_T]:
-        """As `answer`, for a question with a list of answers."""
+        """Like `answer`, for a question with a list of answers."""
         return self.answer(uri, question) or []
 
     def schedule_check(self, uri: str) -> None:
@@ -272,10 +272,10 @@ class RhoServer(LanguageServer):
 
 
 def safely(answer: Callable[[], _T | None]) -> _T | None:
-    """`answer()`; None, with a line in the log, if it raises an exception."""
+    """The result of `answer()`; None, with a line in the log, if it raises an exception."""
     try:
         return answer()
-    except Exception:  # one request's bug must not take the editor's server away
+    except Exception:  # a bug in one request must not end the server
         LOG.exception("a request failed")
         return None
 
@@ -460,7 +460,7 @@ def _register_completion(server: RhoServer) -> None:
 
 def _register_renaming(server: RhoServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
-    def rename_asked(params: lsp.PrepareRenameParams) -> lsp.Range | None:
+    def rename_requested(params: lsp.PrepareRenameParams) -> lsp.Range | None:
         document = server.folder.documents.get(params.text_document.uri)
         if document is None:
             return None

@@ -1,7 +1,7 @@
 """Charts in characters: line charts, scatter plots, bars, histograms and heat maps, with one or several series.
 
-Bars are horizontal, one a line.  Points are braille dots, two by four a character, and lines join neighbours; NaN breaks a line.
-Several series have colours; without colours each has a mark of its own, one a character.
+Bars are horizontal, one a line.  Points are braille dots, two by four a character, and lines connect neighbours; NaN breaks a
+line.  Several series have different colours or, without colours, different marks, one a character.
 """
 
 from __future__ import annotations
@@ -47,10 +47,11 @@ class Chart(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A vector or matrix of f64 ready to be drawn, with NaN for every element that is not finite; `dropped`: how many.
+    """A vector or matrix of f64 ready to be drawn, with NaN for every element that is not finite, whose number is `dropped`.
 
     A chart also has `x`, the coordinates of its items as numbers or labels (None: their positions), with its name, and `series`:
-    names and vectors, of which `values` is the first.  `x_reading` says whether the numbers of `x` are dates or times."""
+    names and vectors, of which `values` is the first.  `x_reading` says whether the numbers of `x` are dates or times.
+    """
 
     title: str
     values: Any
@@ -89,7 +90,7 @@ class Picture:
 
     @property
     def empty_reason(self) -> str | None:
-        """Why there is nothing to draw; None if there is."""
+        """The reason why there is nothing to draw; None if there is."""
         if not self.values.size:
             return "there is nothing to draw: it is empty"
         if self.dropped == self.values.size:
@@ -98,7 +99,7 @@ class Picture:
 
     @property
     def note(self) -> str | None:
-        """How many elements are left out; None if none is."""
+        """The note on how many elements were left out; None if none was."""
         if not self.dropped:
             return None
         what = "is" if self.dropped == 1 else "are"
@@ -136,7 +137,7 @@ def require_chart(chart: Chart, types: Sequence[tuple[Kind, int]]) -> None:
 
 
 def chart_of(chart: Chart, shown: Sequence[DisplayedValue], names: Sequence[str]) -> Picture:
-    """The picture of values with their names; of several, the first has the x coordinates of the others.  Raises NotDrawable."""
+    """The picture of values with their names; the first of several has the x coordinates of the others.  Raises NotDrawable."""
     from ..repl.status_line import concrete_type
 
     require_chart(chart, [(one.kind, len(one.shape)) for one in shown])
@@ -186,7 +187,7 @@ def _lines_of_matrix(shown: Sequence[DisplayedValue], names: Sequence[str], titl
 
 
 def _finite(shown: DisplayedValue) -> tuple[Any, int]:
-    """A value as f64 with NaN for elements that are not finite, and how many those are."""
+    """A value as f64 with NaN for elements that are not finite, and the number of these."""
     import numpy as np
 
     values = np.asarray(as_numpy(shown.value)).astype(np.float64)
@@ -218,7 +219,7 @@ _LARGEST: Final = 1.7e308
 def normalised(values: Any, low: float, high: float) -> Any:
     """Numbers between `low` and `high` mapped to 0 … 1, without overflow."""
     unit = max(abs(low), abs(high)) or 1.0
-    if unit < 1e-300:  # so that the division does not run out of range
+    if unit < 1e-300:  # the division would overflow
         values, low, high, unit = values * 1e300, low * 1e300, high * 1e300, unit * 1e300
     return (values / unit - low / unit) / (high / unit - low / unit)
 
@@ -286,7 +287,7 @@ def _shortened(label: str, most: int) -> str:
 
 
 def _bar(value: float, low: float, high: float, room: int) -> str:
-    """A bar from zero to the value, in a field of `room` columns between the ends; what is not zero is seen."""
+    """A bar from zero to the value, in a field of `room` columns between the ends; a value other than zero is always visible."""
     if value != value or low == high:
         return ""
     unit = max(high, -low)
@@ -511,8 +512,8 @@ def _coloured_lines(levels: Any) -> list[str]:
 def _coloured_pair(upper: float, lower: float | None) -> str:
     if upper != upper:
         return f"\x1b[0m{_NAN_MARK}" if lower is None or lower != lower else f"\x1b[0;38;5;{_palette_colour(lower)}m▄"
-    ground = "" if lower is None or lower != lower else f";48;5;{_palette_colour(lower)}"
-    return f"\x1b[0;38;5;{_palette_colour(upper)}{ground}m▀"
+    background = "" if lower is None or lower != lower else f";48;5;{_palette_colour(lower)}"
+    return f"\x1b[0;38;5;{_palette_colour(upper)}{background}m▀"
 
 
 def _palette_colour(level: float) -> int:

@@ -45,8 +45,7 @@ def figure(
     picture: Picture, format: str, size: tuple[int, int] | None = None, note: Callable[[str], None] | None = None
 ) -> bytes:  # fmt: skip
     """The bytes of a file in `format` (`png` or `svg`), with a size in pixels.  The same picture gives the same bytes.
-
-    `note` is told which characters no font here has."""
+    `note` is called with the characters that no installed font has."""
     import matplotlib
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -92,7 +91,7 @@ _WIDE_FONTS: Final = (
     "Noto Sans CJK JP", "Noto Sans CJK SC", "Source Han Sans", "WenQuanYi Micro Hei", "Hiragino Sans", "Yu Gothic",
     "Microsoft YaHei", "Arial Unicode MS", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai",
 )  # fmt: skip
-"""Fonts with letters that Matplotlib's own font lacks; those that are installed are asked for these."""
+"""Fonts with letters that Matplotlib's default font lacks; those that are installed are used for these."""
 
 
 def _fonts_for(picture: Picture) -> list[str]:
@@ -107,7 +106,8 @@ def _fonts_for(picture: Picture) -> list[str]:
 
 
 def _draw_chart(picture: Picture, axes: Axes) -> bool:
-    """Draw bars, a histogram, points or lines over the x axis; returns whether bars lie, with their numbers on the x axis."""
+    """Draw bars, a histogram, points or lines over the x axis; returns whether bars are horizontal, with their numbers on the x
+    axis."""
     import numpy as np
     from matplotlib.ticker import MaxNLocator
 
@@ -154,11 +154,12 @@ _LONG_LABEL: Final = 14
 _MOST_LABEL: Final = 32
 _MOST_LABELS: Final = 16
 _LABEL_ROOM: Final = 90
-"""Characters of a label from which bars lie; characters and number of the labels that are shown; characters that fit in a row."""
+"""The label length from which bars are horizontal; the length and number of labels that are shown; the characters that fit in a
+row."""
 
 
 def _coordinates(picture: Picture) -> Any:
-    """The x coordinates; dates and times as NumPy has them, so that Matplotlib writes them as such."""
+    """The x coordinates; dates and times as NumPy's, so that Matplotlib formats them."""
     import numpy as np
 
     places = picture.x_positions()
@@ -183,7 +184,7 @@ def _is_nearly_square(picture: Picture) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PlotRequest:
-    """One option `--plot`: the names to draw (of several, the first is the x axis), the file (None: the terminal), the chart."""
+    """One option `--plot`: the names to draw (the first of several is the x axis), the file (None: the terminal), the chart."""
 
     names: tuple[str, ...]
     path: str | None
@@ -208,18 +209,22 @@ class PlotRequest:
 
 @dataclass(frozen=True, slots=True)
 class PlotRequests:
-    """All options `--plot` of a run.  `added`: names that are no outputs of the program itself; `size`: of every picture, in
-    columns and lines in the terminal, in pixels in files."""
+    """All options `--plot` of a run.
+
+    `added` are names that are not outputs of the program; `size` is that of every picture, in columns and lines in the terminal,
+    in pixels in files.
+    """
 
     requests: tuple[PlotRequest, ...] = ()
     added: tuple[str, ...] = ()
     size: tuple[int, int] | None = None
 
     def with_outputs(self, source: Source, session: Session, *, stored: bool = False) -> tuple[Source, PlotRequests]:
-        """The program with the names to draw among its outputs, and the requests that know which were added.
+        """The program with the names to draw among its outputs, and the requests that record which were added.
 
-        `stored`: the plan is a stored one, which keeps its outputs only.  UsageError: a name that does not exist, is no array,
-        or is not kept by the stored plan."""
+        `stored`: the plan is a stored one, which has only its own outputs.  UsageError: a name that does not exist, is not an
+        array, or is not an output of the stored plan.
+        """
         if not self.requests:
             return source, self
         checked = session.check(source)
@@ -269,7 +274,8 @@ class PlotRequests:
         return replace(outcome, outputs={name: value for name, value in outcome.outputs.items() if name not in self.added})
 
     def picture_files(self, loaded: LoadedProgram, outcome: Outcome, note: Callable[[str], None]) -> list[PendingWrite]:
-        """The pictures for files, drawn and ready to be written with the outputs; `note` is told what no font has."""
+        """The pictures for files, drawn and ready to be written with the outputs; `note` is called with the characters that no
+        font has."""
         if not self.requests:
             return []
         from ...backend.io.writing import PendingWrite
@@ -299,7 +305,7 @@ _DATED: Final = (CellFormat.DATE, CellFormat.TIME)
 
 
 def _as_dates(reading: ColumnFormat | None) -> str:
-    """The clause with which an input of dates in a format is an output in that format."""
+    """The clause for an output that has the date format of an input."""
     return "" if reading is None or not reading.pattern else f' as "{reading.pattern}"'
 
 

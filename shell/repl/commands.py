@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class CommandResult(Enum):
-    """Whether a session goes on after a command."""
+    """The result of a command: whether the session goes on, and the exit code."""
 
     CONTINUE = "the session goes on"
     QUIT = "the session ends"
@@ -56,7 +56,8 @@ class LastEntry:
 class CommandContext:
     """The workspace, console and settings that commands work on.
 
-    A workspace that is given as a function is made when it is first used, so that the prompt appears at once."""
+    A workspace given as a function is made when it is first used, so that the prompt appears at once.
+    """
 
     def __init__(self, workspace: Workspace | Callable[[], Workspace], console: Console, settings: ReplSettings) -> None:
         self._source = workspace
@@ -78,7 +79,7 @@ class CommandContext:
 
     @property
     def types(self) -> Mapping[str, str]:
-        """The types of the session's names; empty while there is no workspace yet.  Never waits."""
+        """The types of the session's names; empty until there is a workspace.  Never waits."""
         source = self._source
         return {} if callable(source) else source.state.types
 
@@ -115,19 +116,19 @@ def run_command(line: str, context: CommandContext) -> tuple[CommandResult, Exit
     action = _ACTIONS.get(word)
     if action is None:
         guess = nearest(word, [name for name, _ in COMMANDS])
-        hint = _ELSEWHERE.get(word) or (f"did you mean {guess}?" if guess else ")help lists them")
+        hint = _FOREIGN_COMMANDS.get(word) or (f"did you mean {guess}?" if guess else ")help lists them")
         context.console.note(f"unknown command {word}; {hint}")
         return CommandResult.CONTINUE, Exit.USAGE
     return CommandResult.CONTINUE, reporting_errors(lambda: action(rest.strip(), context), context)
 
 
-_ELSEWHERE = {
+_FOREIGN_COMMANDS = {
     **dict.fromkeys((")vars", ")fns", ")ops", ")nms"), ")names lists values and functions"),
     **dict.fromkeys((")clear", ")erase", ")drop"), ")forget NAME… takes names away, )undo the last entry"),
     **dict.fromkeys((")copy", ")pcopy"), ")load enters a file, `use` a module"),
     ")lib": ")search looks in the library",
 }
-"""What does here what commands of other languages' sessions do."""
+"""The commands for those of other languages' sessions."""
 
 
 def reporting_errors(action: Callable[[], Exit], context: CommandContext) -> Exit:
@@ -203,7 +204,7 @@ def _tree(rest: str, context: CommandContext) -> Exit:
 
 
 def _trace(rest: str, context: CommandContext) -> Exit:
-    """Show the value of each part of a statement, in the order in which they are computed; the session stays as it is."""
+    """Show the value of each part of a statement, in the order of evaluation; the session stays as it is."""
     from .grouping import grouping_of, short
 
     if not rest:
@@ -461,7 +462,7 @@ _ACTIONS: dict[str, Callable[[str, CommandContext], Exit]] = {
 
 _NEWCOMER_COMMANDS = {"help": ")help", "?": ")help", "help()": ")help", "exit": ")quit", "quit": ")quit", "exit()": ")quit",
           "quit()": ")quit"}  # fmt: skip
-"""What newcomers type for a command; not replaced where it is a name of the session."""
+"""Words that newcomers type for a command; not replaced if they are names of the session."""
 
 
 def handle_entry(entry: str, context: CommandContext) -> tuple[CommandResult, Exit]:
@@ -591,7 +592,7 @@ def run_session(entries: Iterator[str], context: CommandContext) -> Exit:
 
 
 def _run_until_interrupt(entries: Iterator[str], context: CommandContext) -> Exit:
-    """As `run_session`, but an interrupt is raised."""
+    """Like `run_session`, but an interrupt is raised."""
     for entry in entries:
         after, code = handle_entry(entry, context)
         if after is CommandResult.QUIT:

@@ -1,4 +1,4 @@
-"""How an expression groups (all parentheses, and a tree), and the steps in which it is evaluated: `)tree` and `)trace`."""
+"""The grouping of an expression (all parentheses, and a tree), and the steps of its evaluation: `)tree` and `)trace`."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class GroupedStatement:
         return ";".join("" if axis is None else self.parenthesised(axis) for axis in axes)
 
     def _assigned(self, node: tree.InlineBind | tree.Modify | tree.PrintExpression | tree.Replace) -> str:
-        """What an assignment has on the left of its value, with the arrow."""
+        """The left side of an assignment, with the arrow."""
         match node:
             case tree.InlineBind():
                 return f"{self._written(node.target)} ← "
@@ -112,7 +112,7 @@ class GroupedStatement:
         return lines
 
     def _branches(self, node: Node) -> tuple[str, Sequence[Node]]:
-        """The label of a node and what is below it."""
+        """The label of a node and its children in the tree."""
         match node:
             case tree.Monadic():
                 return self._function_label(node.function), [*self._parts(node.function), node.right]
@@ -143,14 +143,16 @@ class GroupedStatement:
         return self.parenthesised(function) if not self._parts(function) else "apply"
 
     def _parts(self, function: tree.Function) -> list[Node]:
-        """The function itself, if it groups other functions, so that it has a branch of its own."""
+        """The function itself, if it groups other functions and so needs a branch; else nothing."""
         return [function] if isinstance(function, tree.Fork | tree.Atop) or self._branches(function)[1] else []
 
     # ------------------------------------------------------------------------------------------------- steps
 
     def steps(self) -> list[tuple[str, str]]:
-        """The parts that are computed, in the order in which they are (the right argument first): the text of each, and the name
-        that gets its value, if it is an assignment."""
+        """The parts that are computed, in the order of evaluation (the right argument first).
+
+        Each is its text and, if it is an assignment, the name that gets its value.
+        """
         steps: dict[str, str] = {}
         for node in self._evaluated(self.node):
             match node:
@@ -169,7 +171,7 @@ class GroupedStatement:
             yield node
 
     def _arguments(self, node: Node) -> list[tree.Expression]:
-        """The expressions that are computed before a node is; none inside functions."""
+        """The expressions that are evaluated before a node; none inside functions."""
         match node:
             case tree.Monadic():
                 return [node.right]
@@ -188,7 +190,7 @@ class GroupedStatement:
 
 
 def grouping_of(text: str, kinds: Mapping[str, SymbolKind]) -> GroupedStatement:
-    """How the last statement of a text groups; `kinds` are those of the names in scope.  Raises Rejected."""
+    """The grouping of the last statement of a text; `kinds` are those of the names in scope.  Raises Rejected."""
     glyphs = to_glyphs(Source("<asked>", text)).text
     source = Source("<asked>", glyphs)
     parsed = parse(source, names={name: _CLASSES.get(kind, NameClass.ARRAY) for name, kind in kinds.items()})
@@ -212,7 +214,7 @@ def _is_simple(node: Node) -> bool:
 
 
 def _joined(*texts: str) -> str:
-    """Texts beside each other, with a blank where two words or numbers would run together."""
+    """The texts joined, with a blank where two words or numbers would run together."""
     joined = ""
     for text in texts:
         needs_blank = joined and (joined[-1].isalnum() or joined[-1] in "_'\"") and (text[0].isalnum() or text[0] in "_¯.'\"⎕")

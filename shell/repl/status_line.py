@@ -1,7 +1,8 @@
 """The status line: type, reads, memory, time and device of the text being typed, computed in a background thread; settings.
 
-`preview_of` computes the line of one text.  `PreviewThread` calls it for the latest text after a pause in typing.  A text with
-sizes of its own (a signature or an `input`) has no line, since checking it might start the solver. """
+`preview_of` computes the line of one text.  `PreviewThread` calls it for the latest text after a pause in typing.  A text that
+declares sizes (a signature or an `input`) has no line, since checking it might start the solver.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ class Preview:
 
 
 def preview_of(workspace: Workspace, text: str, checker: Checker) -> Preview:
-    """The status line of a text; empty for commands, unfinished or long texts, and texts with sizes of their own."""
+    """The status line of a text; empty for commands, unfinished or long texts, and texts that declare sizes."""
     from ...lang.bind.statement_dependencies import StatementKind, statements_of, unfinished
 
     if not text.strip() or text.lstrip().startswith(")") or len(text) > MOST_CHARACTERS or unfinished(text):
@@ -79,7 +80,7 @@ def _preview_parts(workspace: Workspace, entry: CheckedEntry) -> list[str]:
 
 
 def reads_text(entry: CheckedEntry) -> str:
-    """How often the elements of the session's values are read: `reads each element once`, or by name."""
+    """The text on how often the elements of the session's values are read: `reads each element once`, or by name."""
     if entry.checked.result is None:
         return ""
     from ...typechecker.usage.check_moves import grade_text
@@ -106,14 +107,14 @@ def _import_backend() -> None:
 
 
 class PreviewThread:
-    """Computes the status line of the latest text in a thread, which calls `changed` when there is a new line."""
+    """A thread that computes the status line of the latest text and calls `changed` when there is a new line."""
 
     def __init__(self, workspace: Callable[[], Workspace], changed: Callable[[], None]) -> None:
         self._workspace, self._changed = workspace, changed
         self._condition = Condition()
         self._requested: str | None = None
         self._stopped = False
-        self._busy = False
+        self._is_computing = False
         self.latest = Preview("", "")
         self._thread = Thread(target=self._work, name="rho preview", daemon=True)
 
@@ -130,16 +131,16 @@ class PreviewThread:
             self._condition.notify()
 
     def cancel(self) -> None:
-        """Drop the request and wait until no line is being computed, since the session is about to change."""
+        """Drop the request and wait until no line is being computed, before the session changes."""
         with self._condition:
             self._requested = None
-            while self._busy:
+            while self._is_computing:
                 self._condition.wait(1)
 
     def wait(self) -> None:
         """Wait until the line of the latest text is computed."""
         with self._condition:
-            while self._requested is not None or self._busy:
+            while self._requested is not None or self._is_computing:
                 self._condition.wait(1)
 
     def stop(self) -> None:
@@ -160,7 +161,7 @@ class PreviewThread:
             except (RhoError, RecursionError, MemoryError, OSError, ValueError, KeyError, AssertionError):
                 preview = Preview(text, "")  # entering the text will report the error
             with self._condition:
-                self.latest, self._busy = preview, False
+                self.latest, self._is_computing = preview, False
                 self._condition.notify_all()
             self._changed()
 
@@ -174,7 +175,7 @@ class PreviewThread:
                 text = self._requested
                 self._condition.wait(TYPING_PAUSE)
                 if self._requested == text:
-                    self._requested, self._busy = None, True
+                    self._requested, self._is_computing = None, True
                     return text
             return None
 
@@ -199,7 +200,7 @@ class ReplSettings:
 
 
 def with_setting(settings: ReplSettings, name: str, text: str) -> ReplSettings | str:
-    """The settings with one of them changed, or the message why it cannot be."""
+    """The settings with one of them changed, or the message why that is impossible."""
     current = {field.name: getattr(settings, field.name) for field in fields(ReplSettings)}
     if name not in current:
         return f"there is no setting `{name}`; they are {', '.join(current)}"
@@ -236,7 +237,7 @@ def repl_folder(environment: Mapping[str, str]) -> Path | None:
 
 
 def load_settings(environment: Mapping[str, str]) -> ReplSettings:
-    """The stored settings; defaults for what cannot be read."""
+    """The stored settings; defaults for those that cannot be read."""
     directory = repl_folder(environment)
     if directory is None:
         return ReplSettings()
@@ -253,7 +254,7 @@ def load_settings(environment: Mapping[str, str]) -> ReplSettings:
 
 
 def save_settings(settings: ReplSettings, environment: Mapping[str, str]) -> None:
-    """Store the settings, if the home can be written."""
+    """Store the settings, if the user has a home that can be written."""
     directory = repl_folder(environment)
     if directory is None:
         return

@@ -55,7 +55,7 @@ _NAMES = tuple(sorted({name for row in PRIMITIVES for name in row.names}))
 
 @dataclass(frozen=True, slots=True)
 class GlyphReplacement:
-    """Replaces the last `length` characters by `text`."""
+    """A replacement of the last `length` characters by `text`."""
 
     length: int
     text: str
@@ -108,7 +108,7 @@ def _letters_replacement(letters: str) -> GlyphReplacement | None:
 
 
 def with_backticks(text: str, prefix: str) -> str:
-    """An entry with the user's own prefix replaced by the backtick where it starts a name."""
+    """An entry in which the user's prefix is a backtick where it starts a name."""
     if prefix == "`" or prefix not in text:
         return text
     lines = []
@@ -165,7 +165,7 @@ def _columns(cells: list[str], width: int, most: int) -> list[str]:
 
 # ---------------------------------------------------------------------------------------------------- colours
 #
-# Classes of words, by which they are coloured.
+# The classes of words that have colours.
 
 _STYLES = {
     WordClass.COMMENT: "comment", WordClass.NUMBER: "number", WordClass.TEXT: "text", WordClass.UNENDED: "text",
@@ -499,7 +499,7 @@ class Terminal:
 
 
 def _common_prefix(texts: Sequence[str]) -> str:
-    """The longest common prefix."""
+    """The longest common prefix of some texts."""
     first, last = min(texts), max(texts)
     length = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     return first[:length]

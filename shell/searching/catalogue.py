@@ -275,7 +275,7 @@ IDIOMS: tuple[Idiom, ...] = (
 class Origin(IntEnum):
     """Where an entry comes from; equal results are in this order."""
 
-    YOURS = 0
+    USER = 0
     LIBRARY = 1
     IDIOM = 2
     PRIMITIVE = 3
@@ -283,8 +283,11 @@ class Origin(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CatalogueEntry:
-    """An entry: `name` is what to type, `title` what it is called, `names` further names; `types`: signatures without the name;
-    `foreign_names`: its names in other systems."""
+    """An entry of the catalogue.
+
+    `name` is the text to type, `title` a description, `names` further names; `types` are signatures without the name;
+    `foreign_names` are its names in other systems.
+    """
 
     name: str
     title: str
@@ -370,7 +373,7 @@ def signature_of(glyph: str, use: PrimitiveUse) -> str:
 
 
 def _side_type(text: str) -> str:
-    """One side of such a text as a type."""
+    """One side of the `type` of a use as an array type."""
     if text == "any":
         return "_"
     if text in _SCALARS:
@@ -419,7 +422,7 @@ def entries_of_file(checked: Checked) -> tuple[CatalogueEntry, ...]:
         lines = checked.result.describe(name) if type_ == "function" else ()
         types = tuple([line.partition(" : ")[2] for line in lines if " → " in line])
         title = "" if type_ == "function" else f": {type_}"
-        defined.append(CatalogueEntry(name, title, docs.get(name, ""), Origin.YOURS, name, types))
+        defined.append(CatalogueEntry(name, title, docs.get(name, ""), Origin.USER, name, types))
     return tuple(defined)
 
 
@@ -476,7 +479,7 @@ def _query_words(words: Sequence[str]) -> list[str]:
 
 
 def _score(query_words: Sequence[str], phrase: str, entry: CatalogueEntry) -> tuple[int, int]:
-    """How many of the words an entry contains, and the sum of their scores."""
+    """The number of query words that an entry contains, and the sum of their scores."""
     names, foreign_names, prose = _stems(f"{entry.name} {entry.names}"), _stems(entry.foreign_names), _stems(entry.summary)
     if len(query_words) > 1 and entry.name.replace("x", "").replace("y", "") == phrase.replace(" ", ""):
         return len(query_words), NAME * 10

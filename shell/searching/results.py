@@ -27,7 +27,7 @@ MOST_HITS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One result: what to type, its description, the type that fits, and how the function is applied to fit it."""
+    """One result: the text to type, its description, the type that fits, and how the function is applied to fit it."""
 
     name: str
     title: str
@@ -52,7 +52,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """The results of a query; `notes`: what else to try if there are none or too many."""
+    """The results of a query; `notes` suggest other queries if there are none or too many."""
 
     query: str
     hits: tuple[Hit, ...]
@@ -112,7 +112,7 @@ def _more_note(count: int) -> tuple[str, ...]:
 # Editors (`shell.lsp.completion`) and sessions (`shell.repl.terminal`) share it; each has a `CompletionScope`.
 
 class CompletionKind(Enum):
-    """What a completed name stands for."""
+    """The kind of a completed name."""
 
     ARRAY = "array"
     FUNCTION = "function"
@@ -158,7 +158,8 @@ class CompletionScope(Protocol):
     """The names that are visible at a position.
 
     `is_statement_start`: the word is the first of its statement; `is_declaration`: the statement is a declaration;
-    `offers_unused_modules`: members of modules that are not in use are offered too."""
+    `offers_unused_modules`: members of modules that are not in use are offered too.
+    """
 
     is_statement_start: bool
     is_declaration: bool

@@ -1,4 +1,4 @@
-"""Search by type: unification of a query with the types of functions, by the cost of the difference.
+"""Search by type: unification of a query with the types of functions, ranked by the cost of the difference.
 
 Variables on both sides may be bound; a match up to renaming costs nothing.  A candidate that is more general than the query costs
 little (`T[..s]` for `f64[n]`), one that is more special costs more (`f64[n n]` for `f64[n m]`); so do widened elements, exchanged
@@ -39,7 +39,7 @@ from .catalogue import CatalogueEntry
 # can be compared with `i64[n]`.
 
 _UNORDERED: Final = ("char", "date", "time", "days", "duration")
-"""What no other element type widens to."""
+"""Element types to which no other element type widens."""
 ELEMENTS: Final = ("bool", "u8", "i32", "i64", "f32", "f64", "c64", "c128", *_UNORDERED)
 _FOREIGN_NAMES: Final = {
     "float": "f64", "double": "f64", "real": "f64", "number": "f64", "num": "f64", "int": "i64", "integer": "i64",
@@ -56,7 +56,7 @@ class TuplePattern:
 
 
 SearchType: TypeAlias = ArrayTypeExpression | TuplePattern | ElementName
-"""An element type by itself is the wildcard `_`."""
+"""The wildcard `_` as an element type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class InvalidType(Exception):
 
 
 def is_type(text: str) -> bool:
-    """Does a query ask for a type (it has an arrow)?"""
+    """Does a query ask for a type: does it contain an arrow?"""
     return "→" in text or "->" in text
 
 
@@ -155,7 +155,7 @@ Key: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class BoundVariable:
-    """What a variable is bound to: a term, and the side whose variables the term contains."""
+    """The binding of a variable: a term, and the side whose variables the term contains."""
 
     term: _Term | tuple[ShapeItem, ...]
     side: str
@@ -305,13 +305,13 @@ def _match_shape_variable(
         states: Iterable[MatchState] = ()
         if known is None:
             states = _bind((f"S {side}", rest.name), BoundVariable(taken, far), state)
-        elif known.side == far and isinstance(known.term, tuple) and _alike(known.term, taken):
+        elif known.side == far and isinstance(known.term, tuple) and _same_items(known.term, taken):
             states = (state,)
         for one in states:
             yield from _match_shapes(left, after, one) if side == "candidate" else _match_shapes(after, left, one)
 
 
-def _alike(items: tuple[ShapeItem, ...], others: tuple[ShapeItem, ...]) -> bool:
+def _same_items(items: tuple[ShapeItem, ...], others: tuple[ShapeItem, ...]) -> bool:
     """Are these the same items, up to wildcards?"""
     return len(items) == len(others) and all(
         is_wildcard(a) or is_wildcard(b) or show_size(a) == show_size(b) for a, b in zip(items, others, strict=True)
@@ -328,10 +328,10 @@ def _match_items(query: ShapeItem, candidate: ShapeItem, state: MatchState) -> I
         case BoundedSize(), _:
             yield from _match_sizes(_name(query), candidate, "query", "candidate", state)
         case _, BoundedSize():
-            dearer = replace(state, cost=state.cost + RUN_TIME)
+            widened = replace(state, cost=state.cost + RUN_TIME)
             one, _side = _resolve(query, "query", "n", state)
             if isinstance(one, SizeName):
-                yield from _match_sizes(query, _name(candidate), "query", "candidate", dearer)
+                yield from _match_sizes(query, _name(candidate), "query", "candidate", widened)
         case _:
             yield from _match_sizes(query, candidate, "query", "candidate", state)
 
@@ -458,7 +458,7 @@ def search_types(query: FunctionType, entries: Iterable[CatalogueEntry]) -> list
             try:
                 candidate = parse_type(written)
             except InvalidType:
-                continue  # a signature beyond what can be searched for
+                continue  # the signature is beyond what can be searched for
             fit = match(query, candidate)
             if fit is not None:
                 fits.append(TypeFit(fit.cost, entry, written, fit.how))

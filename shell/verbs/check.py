@@ -1,7 +1,7 @@
 """`rho check PATH…` and `rho fmt PATH…`.  They read program texts and no data, and import no array library.
 
-With `--watch`, `rho check` checks again whenever a text that it has read changes, until it is interrupted; it then costs what has
-changed (`typechecker.check`).
+With `--watch`, `rho check` checks again whenever a text that it has read changes, until it is interrupted; a check then costs
+only what has changed (`typechecker.check`).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
 
 
 def _not_applied(refused: FixRefused, source: Source) -> str:
-    """The note on a fix that was not applied, and why."""
+    """The note on a fix that was not applied, with the reason."""
     line, column = source.position(refused.diagnostic.span.start)
     why = f"with it there would be {_counted(refused.errors, 'error')}"
     if refused.first is not None:
@@ -141,7 +141,7 @@ def file_stamps(names: Iterable[str]) -> dict[str, tuple[int, int] | None]:
         try:
             status = os.stat(name)
         except (OSError, ValueError):
-            stamps_of[name] = None  # of the standard library, or between two writes
+            stamps_of[name] = None  # a standard library module, or a file between two writes
         else:
             stamps_of[name] = (status.st_mtime_ns, status.st_size)
     return stamps_of

@@ -1,5 +1,5 @@
-"""`rho devices`: prints the profile of this machine, or a declared one; `--calibrate` measures, `--check` tries cards, `--from`
-runs code that makes one.
+"""`rho devices`: prints the profile of this machine, or a declared one; `--calibrate` measures it, `--check` compares cards with
+the processor, `--from` runs Python code that makes one.
 
 Memory and cores are those that the operating system grants the process.  Only `--calibrate` and `--check` import a back end.
 """
@@ -53,8 +53,8 @@ def devices_command(arguments: Arguments, console: Console) -> Exit:
     if arguments.has("--check"):
         return _check_cards(console, None if name is None else name.split(","))
     where = arguments.value("--cluster")
-    if where is not None and (unfit := [option for option in _NOT_WITH_CLUSTER if arguments.has(option)]):
-        raise UsageError(f"rho devices: --cluster has its own devices, and measures their links: it goes without {unfit[0]}")
+    if where is not None and (excluded := [option for option in _NOT_WITH_CLUSTER if arguments.has(option)]):
+        raise UsageError(f"rho devices: --cluster has its own devices, and measures their links: it goes without {excluded[0]}")
     if where is not None:
         with closing(ClusterConnection(where)) as connection:
             profile = _cluster_profile(connection)
@@ -90,7 +90,7 @@ def _cluster_profile(connection: ClusterConnection) -> Profile:
     cluster, folder = connection.cluster, os.path.realpath(".")
     _, shared = commonly_visible(cluster, {}, [folder])
     folders, profile = [os.path.join(one, "") for one in shared], cluster.profile
-    if cluster.membership.owned:  # workers that end with this command have no addresses that last
+    if cluster.membership.owned:  # the workers of this command have no lasting addresses
         named = [replace(one, reserved={"worker": one.name}) if "worker" in one.reserved else one for one in profile.devices]
         profile = replace(profile, devices=tuple(named))
     return with_store(profile, folders, cluster.reading, cluster.devices) if shared and not profile.has_stores else profile
@@ -105,7 +105,7 @@ def _gpus() -> Iterator[dict[str, Any]]:
 
 
 def _check_cards(console: Console, names: list[str] | None) -> Exit:
-    """Compare each card, or those of these names, with the processor; FAILED: one differs, or there is none."""
+    """Compare each card, or those with these names, with the processor; FAILED if one differs, or there is none."""
     from ...backend.gpu.device import back_end_of, cards_here
     from ...backend.schedule.plan.plan import Device, DeviceId
 
@@ -132,7 +132,7 @@ def _check_cards(console: Console, names: list[str] | None) -> Exit:
 
 # ---------------------------------------------------------------------------------------------------- checking cards
 #
-# Whether a card gives the processor's results: a few programs of each kind, for `rho devices --check`.
+# A few programs of each kind that compare a card's results with the processor's, for `rho devices --check`.
 
 INPUTS: Final = {
     "x": "input x : f64[n]", "s": "input s : f32[n]", "i": "input i : idx<n>[n]", "k": "input k : i64[n]",
@@ -167,13 +167,13 @@ x,1-x
 9+⌸(9|i ⋄ k)
 9+⌸(9|i ⋄ x)
 M+.×⍉M""".splitlines()
-"""Expressions of the inputs that they name."""
+"""Expressions of the inputs whose names they contain."""
 COUNTS: Final = (5, 1000, 100_003)
-"""Items, of which a matrix has a tenth as rows of 9 at most 3000."""
+"""The number of items; a matrix has at most 3000 rows of 9."""
 
 
 def differences(device: Device) -> Iterator[tuple[str, str]]:
-    """The programs, each with what is wrong on a device, or an empty text."""
+    """The programs, each with the difference on a device, or an empty text."""
     for text in PROGRAMS:
         yield text, next((wrong for count in COUNTS if (wrong := _difference(text, count, device))), "")
 
@@ -189,17 +189,17 @@ def _difference(text: str, count: int, device: Device) -> str:
     assert core is not None, text
     given = {name: array for name, array in _data(count).items() if name in names}
     bound = load(core, given)
-    wanted = execute(plan(bound), bound, given).outputs["r"].value
+    expected = execute(plan(bound), bound, given).outputs["r"].value
     try:
-        got = execute(plan(bound, device), bound, given).outputs["r"].value
+        result = execute(plan(bound, device), bound, given).outputs["r"].value
     except RhoError as error:
         return str(error)
-    if got.tobytes() == wanted.tobytes():
+    if result.tobytes() == expected.tobytes():
         return ""
     rounding = 4 * np.finfo(float).eps * count
-    if ".×" in text and np.allclose(got, wanted, rounding, rounding * np.abs(wanted).max()):
+    if ".×" in text and np.allclose(result, expected, rounding, rounding * np.abs(expected).max()):
         return ""
-    return f"{np.count_nonzero(got != wanted)} of {wanted.size} items differ, for {count} items"
+    return f"{np.count_nonzero(result != expected)} of {expected.size} items differ, for {count} items"
 
 
 def _data(count: int) -> dict[str, Any]:

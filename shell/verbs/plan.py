@@ -72,7 +72,7 @@ def explain_cut(arguments: Arguments, loaded: LoadedProgram, scheduling: Schedul
 
 
 def phases_of(asked: str, loaded: LoadedProgram) -> list[Phase]:
-    """The phases that compute a value, by its name, or that are written on a line, by its number.  UsageError: there are none."""
+    """The phases that compute the value of this name, or that the line of this number writes.  UsageError: there are none."""
     from ...backend.schedule.program.problem_from_program import names_in
 
     graph = loaded.bound.graph
@@ -488,7 +488,8 @@ def _profile(arguments: Arguments, plan: ExecutionPlan) -> Profile | None:
 def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
     """The facts about a plan that were verified, as text.
 
-    Refused: SCH301 out of date, E705 a check fails, SCH302 a claim cannot be proved."""
+    Refused: SCH301, out of date; E705, a check fails; SCH302, a claim cannot be proved.
+    """
     from ...backend.schedule.program.plan_program import faults_of_stored, plan_is_reproved, require_current
     from ...backend.schedule.program.schedule_from_plan import UNCHECKED, single_device_faults
     from ...backend.schedule.verify.plan_checks import needless_waits

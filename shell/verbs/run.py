@@ -58,7 +58,7 @@ def run_command(arguments: Arguments, console: Console) -> Exit:
         raise UsageError("--watch needs a file: nothing else changes")
     read = {arguments.positional[0]}
     while True:
-        before, again = file_stamps(read), {arguments.positional[0]}  # as they are before the run, in which they may change
+        before, again = file_stamps(read), {arguments.positional[0]}  # the stamps before the run, during which they may change
         run_once(arguments, console, again)
         before = {name: stamp for name, stamp in before.items() if name in again}
         before = file_stamps(again) | before
@@ -77,7 +77,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     if any(stream_of(target) is not None for target in request.outputs.values()):
         if json:
             raise UsageError("--json and an output `-` both write standard output", "give the output a file")
-        console = replace(console, out=console.err)  # what is printed
+        console = replace(console, out=console.err)  # printed values
     stored = arguments.value("--plan")
     if not arguments.positional and stored is None:
         raise UsageError("rho run: needs FILE, or --plan PLAN", "for example: rho run examples/kmeans.rho")
@@ -179,7 +179,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
 
 
 def _shown_outputs(loaded: LoadedProgram, outcome: Outcome, console: Console, without: Sequence[str]) -> list[str]:
-    """The lines of the outputs on a terminal, but for those that the program prints under their names."""
+    """The lines of the outputs on a terminal, without those that the program prints under their names."""
     from ..display.values import output_lines
 
     printed = {shown.name for shown in outcome.printed}
@@ -188,7 +188,7 @@ def _shown_outputs(loaded: LoadedProgram, outcome: Outcome, console: Console, wi
 
 
 def _written_lines(outputs: Mapping[str, str], pictures: Sequence[str | None], trace: str | None) -> list[str]:
-    """What was written into which file."""
+    """The lines that say what was written to which file."""
     names: dict[str, list[str]] = {}
     for name, path in outputs.items():
         if stream_of(path) is None:
@@ -198,7 +198,7 @@ def _written_lines(outputs: Mapping[str, str], pictures: Sequence[str | None], t
 
 
 def _recorder(traced: str | None) -> StageTimes:
-    """A recorder of stage times; with `--trace` also of each step."""
+    """A recorder of stage times and, with `--trace`, of each step."""
     if traced is None:
         return StageTimes()
     from ..display.analysis import TraceRecorder
@@ -290,8 +290,8 @@ def _save(
         span, stream = entries[0].span, stream_of(path)
         prepared, name = (files, path) if stream is None else (streamed, stream.named())
         if len(entries) > 1 or entries[0].name in request.headers:
-            shown_of = outcome.outputs
-            every = {e.name: (e.name, shown_of[e.name].value, shown_of[e.name].kind, e.reading) for e in loaded.core.outputs}
+            values = outcome.outputs
+            every = {e.name: (e.name, values[e.name].value, values[e.name].kind, e.reading) for e in loaded.core.outputs}
             headers = {matrix: every[header] for matrix, header in request.headers.items()}
             prepared.append(prepare_table(name, [every[e.name] for e in entries], span, shown=path, headers=headers))
             continue
@@ -365,7 +365,7 @@ def run_line(source: Source, session: Session, request: RunRequest, *, verify: b
         return _failed(Exit.REJECTED, Code.E610, "the program is too deeply nested for Rho to check or run", source)
     except MemoryError:
         return _failed(Exit.FAILED, Code.E702, "there is not enough memory to go on", source)
-    except Exception as error:  # the line's own barrier: reported as a bug with exit 70
+    except Exception as error:  # a bug is reported with exit code 70, and the next line runs
         return _failed(Exit.BUG, Code.BUG, f"a bug in Rho: {type(error).__name__}: {error}", source)
 
 
@@ -388,8 +388,8 @@ HERE = "here"
 
 @dataclass(frozen=True, slots=True)
 class EstimateRow:
-    """The estimate for one profile: nanoseconds with their interval, the bytes of the fullest device, what is proved; or
-    `refused`, why it cannot run the program."""
+    """The estimate for one profile: nanoseconds with their interval, the bytes of the fullest device, and what is proved; or
+    `refused`, the reason why it cannot run the program."""
 
     name: str
     devices: int = 1

@@ -1,11 +1,11 @@
 """Builds the program of an entry (the definitions that it needs, then the entry) and maps diagnostics back to the entry.
 
 The program has only the items that the entry mentions, directly or indirectly, in the order in which they were entered, so that
-each has its old meaning.  A value becomes an input of its type.  Where a name occurs twice, the inputs have hidden names, and the
-name is bound to each of them in its turn.
+each keeps its meaning.  A value becomes an input of its type.  If a name has several values, the inputs have hidden names, and
+the name is bound to each before the items that refer to it.
 
-Note [Spans].  `EntryLayout` records which typed text each part of the program comes from, so that diagnostics point into what was
-typed.
+Note [Spans].  `EntryLayout` records which typed text each part of the program comes from, so that diagnostics point into the
+typed text.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from ...typechecker.elements import Kind
 # The items that a session has from the statements it accepted, in their order.
 #
 # A value that was computed is an array (`ValueItem`), everything else is text (`TextItem`): functions, modules, and values that
-# the checker knows (sizes, literals), which must stay known.  A later item for a name shadows an earlier one, which lives on in
-# the items that need it: each refers to the items that its words stood for when it was entered.  Items that nothing needs any
-# more are freed.
+# the checker knows (sizes, literals), which must stay known to it.  A later item for a name shadows an earlier one, which remains
+# in the items that need it: each refers to the items that its words stood for when it was entered.  Items that no other item
+# needs are freed.
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One array of a value: the name and the type of the input that it becomes, and the data."""
+    """One array of a value: the name and type of the input that it becomes, and the data."""
 
     name: str
     type: str
@@ -98,12 +98,12 @@ def value_expression(value: SessionValue) -> str:
 _KINDS = {"function": SymbolKind.FUNCTION, "operator": SymbolKind.OPERATOR, "module": SymbolKind.MODULE}
 MOST_UNDO: Final = 20
 MOST_UNDO_BYTES: Final = 64 << 20
-"""How many entries can be taken back, and the bytes of values that a state before may keep alive."""
+"""The most entries that can be undone, and the bytes of values that earlier states may keep alive."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionEntry:
-    """An accepted entry, and what it printed: texts, or numbers of lines for long ones."""
+    """An accepted entry with its output: texts, or numbers of lines for long ones."""
 
     text: str
     printed: tuple[str | int, ...]
@@ -113,8 +113,9 @@ class SessionEntry:
 class SessionState:
     """The immutable state of a session.
 
-    `latest`: the item that each name refers to; `types`: the types of the names as text; `sizes`: numbers of the sizes of inputs
-    and params; `params`: the names of the latter; `entered`: how many items were entered; `earlier`: the states before, for undo.
+    `latest` has the item that each name refers to, `types` the types of the names as text, `sizes` the numbers of the sizes of
+    inputs and params, `params` the names of the latter, `entered` the number of items entered, `earlier` the previous states, for
+    undo.
     """
 
     latest: Mapping[str, SessionItem] = field(default_factory=dict)
@@ -134,7 +135,7 @@ class SessionState:
         return replace(self, earlier=(*before.earlier, replace(before, earlier=()))[-MOST_UNDO:])
 
     def with_items(self, items: Iterable[SessionItem], types: dict[str, str]) -> SessionState:
-        """The state after more items, each of which refers to the ones before it; `types`: of all names now."""
+        """The state after more items, each of which refers to the ones before it; `types` are those of all names."""
         latest, count = dict(self.latest), self.entered
         for item in items:
             count += 1
@@ -148,7 +149,7 @@ class SessionState:
 
     @property
     def kinds(self) -> dict[str, SymbolKind]:
-        """The kinds of the names, and of those of sizes, which are integers."""
+        """The kinds of the names, and of names of sizes, which are integers."""
         kinds = {name: _KINDS.get(type_, SymbolKind.ARRAY) for name, type_ in self.types.items()}
         return dict.fromkeys(self.sizes, SymbolKind.ARRAY) | kinds | dict.fromkeys(self.params, SymbolKind.PARAM)
 
@@ -184,8 +185,8 @@ _WORD = re.compile(NAME)
 
 @dataclass(frozen=True, slots=True)
 class _EntryPart:
-    """The origin of the characters `start` to `end` of the program: the typed text `glyphs` from offset `base` on, or, without
-    it, the span `origin` as a whole."""
+    """The origin of the characters `start` to `end` of the program: the typed text `glyphs` from offset `base` on; if there is
+    none, the span `origin` as a whole."""
 
     start: int
     end: int
@@ -218,7 +219,7 @@ class EntryLayout:
     # ------------------------------------------------------------------------------------- Note [Spans]
 
     def typed_span(self, span: Span) -> Span:
-        """The span in the typed text that a span of the program comes from; spans of other files stay."""
+        """The span in the typed text for a span of the program; spans of other files are unchanged."""
         if span.file != SESSION:
             return span
         first, last = self._part(span.start), self._part(max(span.start, span.end - 1))

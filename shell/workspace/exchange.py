@@ -53,7 +53,7 @@ def bind_value(workspace: Workspace, name: str, value: object) -> None:
 
 
 def fetch_value(workspace: Workspace, name: str) -> Any:
-    """The value of a name as Python has it: an array, a number, text as `str`, a tuple.  UsageError: no such name, or no
+    """The value of a name as a Python value: an array, a number, text as `str`, a tuple.  UsageError: no such name, or it has no
     value."""
     type_ = workspace.state.types.get(name)
     if type_ is None:
@@ -142,7 +142,7 @@ def title_of(path: str) -> str:
 
 # ---------------------------------------------------------------------------------------------------- transcripts
 #
-# The statements in text that was copied from a session or saved by one, without prompts and output.
+# Extracts the statements from text that was copied from a session or saved by one, without prompts and output.
 
 CONTINUATION = "    … "
 
@@ -164,7 +164,8 @@ def statements_of_transcript(text: str) -> str:
 
 
 def is_transcript(lines: Sequence[str]) -> bool:
-    """Does the first line start with the prompt, and some line without it?  (A text that is only indented is no transcript.)"""
+    """Does the first line start with the prompt, and some line without it?  (Text in which all lines are indented is no
+    transcript.)"""
     written = [line for line in lines if line.strip()]
     if not written or not written[0].startswith(SESSION_INDENT):
         return False

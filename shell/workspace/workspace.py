@@ -1,10 +1,8 @@
-"""Runs the entries of a session one after the other; one that fails changes nothing.
+"""Runs the entries of a session one after the other; an entry that fails changes nothing.
 
 An entry is checked as a whole before any of it runs; then its statements run one by one.  Values are stored as arrays with
-numbers for sizes, so that nothing is computed twice; `entry_program` says which values stay text.  `ans` is the value of the last
-expression.
-
-The state is replaced only when an entry has succeeded, so that an interrupt at any time leaves the session as it was.
+numbers for sizes, so that nothing is computed twice; `entry_program` defines which values stay text.  `ans` is the value of the
+last expression.  The state is replaced only when an entry has succeeded, so that an interrupt leaves the session as it was.
 """
 
 from __future__ import annotations
@@ -53,7 +51,8 @@ from .entry_program import (
 # ---------------------------------------------------------------------------------------------------- printed values
 
 MOST_ITEMS, MOST_CHARACTERS, MOST_LINES = 2_000, 4_000, 200
-"""The largest printed value whose text is recorded; of a larger one only the number of lines is."""
+"""The most items, characters and lines of a printed value whose text is recorded; for a larger one only the number of lines
+is."""
 
 
 def printed_record(shown: DisplayedValue) -> str | int:
@@ -69,9 +68,9 @@ def printed_record(shown: DisplayedValue) -> str | int:
 
 _MOST_SOURCES: Final = 512
 _MOST_ENTRIES: Final = 300
-"""The longest session whose entries are checked as a program too."""
+"""The most entries of a session in which a new entry is also checked as part of a program."""
 _SIZES_AND_BOUNDS: Final = frozenset({"E1", "E2", "E4"})
-"""Codes of what depends on sizes, which are numbers in a session."""
+"""Codes of diagnostics that depend on sizes, which are numbers in a session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,7 @@ class CheckedEntry:
 
 
 class _EntryFailed(Exception):
-    """An entry fails."""
+    """Ends the evaluation of an entry that fails."""
 
     def __init__(self, exit: Exit, diagnostics: Sequence[Diagnostic]) -> None:
         self.exit, self.diagnostics = exit, tuple(diagnostics)
@@ -104,7 +103,7 @@ class _EntryFailed(Exception):
 
 @dataclass(slots=True)
 class _EvaluationProgress:
-    """An entry that is being run: the state after the statements so far, and what they printed."""
+    """The progress of an entry: the state after the statements that ran, and their output."""
 
     state: SessionState
     glyphs: GlyphText
@@ -144,14 +143,14 @@ class Workspace:
         return f"<entry {len(self.state.log) + 1}>"
 
     def abandon(self) -> None:
-        """Share nothing with an interrupted `evaluate` that may still run in another thread."""
+        """Give up the mutable objects shared with an interrupted `evaluate`, which may still run in another thread."""
         self._checker = self.session.checker()
         self._program_checker = self.session.checker()
 
     def evaluate(self, text: str, name: str | None = None) -> tuple[EntryResult, SessionState]:
         """Check and run statements; returns the result and the state after them, and leaves the session's state as it is."""
         source = Source(name or self.entry_name, text)
-        self._remember(source)
+        self._store_source(source)
         glyphs = to_glyphs(source)
         try:
             checked, layout = self._check_whole(glyphs)
@@ -165,11 +164,11 @@ class Workspace:
         entry = SessionEntry(text.rstrip("\n"), tuple([printed_record(shown) for shown in printed]))
         state = replace(progress.state, log=(*progress.state.log, entry)).with_history(self.state)
         diagnostics = (*warnings, *hints.lint_foreign_syntax(source, warnings, self._diagnostics))
-        notes = (*progress.notes, *self._refused_in_a_program(text))
+        notes = (*progress.notes, *self._program_errors(text))
         return EntryResult(Exit.OK, printed, diagnostics, notes), state
 
-    def _refused_in_a_program(self, text: str) -> Iterator[str]:
-        """Notes of what a program with the session's statements would refuse in an entry: there sizes are no numbers."""
+    def _program_errors(self, text: str) -> Iterator[str]:
+        """Notes on errors that an entry would have in a program with the session's statements, where sizes are not numbers."""
         before = [entry.text for entry in self.state.log]
         if len(before) > _MOST_ENTRIES or not any("input" in entry for entry in before):
             return
@@ -184,14 +183,14 @@ class Workspace:
                 yield f"in a program: {error.code}: {error.message}" + (f" ({cures[0]})" if cures else "")
 
     def _diagnostics(self, source: Source) -> Sequence[Diagnostic]:
-        """What an entry would be told, as `evaluate` checks it."""
+        """The diagnostics of a text as `evaluate` checks it."""
         try:
             return self.session.check(self._layout(self.state, to_glyphs(source)).source).diagnostics
         except _EntryFailed as stopped:
             return stopped.diagnostics
 
-    def _remember(self, source: Source) -> None:
-        """Keep a text that messages may point into; drop old texts that no item of the session comes from."""
+    def _store_source(self, source: Source) -> None:
+        """Store a text that messages may point into; drop old texts that no item of the session comes from."""
         if len(self.sources) > _MOST_SOURCES + 2 * len(self.state.latest):
             living = {item.origin.file for item in self.state.items}
             latest = list(self.sources)[-_MOST_SOURCES // 2 :]
@@ -285,8 +284,7 @@ class Workspace:
         self, progress: _EvaluationProgress, statement: Statement, plain: EntryLayout, checked: Checked,
         computed: Mapping[str, Value], answers: bool,
     ) -> dict[str, SessionValue]:  # fmt: skip
-        """Run a statement; returns the values to store by name.  A value that cannot be named (formatted text) is only
-        printed."""
+        """Run a statement; returns the values to store by name.  A value without a name (formatted text) is only printed."""
         state = progress.state
         layout = program_before(state, words(statement.text), statement.kind is StatementKind.INPUT)
         add_statement(layout, state, statement, progress.glyphs, f"{ANSWER} ← {statement.text}" if answers else None)
@@ -369,7 +367,8 @@ def _text_items(
     statement: Statement, text: str, functions: Sequence[str], textual: Sequence[str], values: Mapping[str, Value], origin: Span,
     answers: bool,
 ) -> Iterator[SessionItem]:  # fmt: skip
-    """The items of a statement that stay text; a known scalar becomes a literal, so that chains of `ans` do not grow."""
+    """The items of a statement that stay text; a scalar known to the checker becomes a literal, so that chains of `ans` do not
+    grow."""
     literals = {name: literal for name in textual if (literal := _literal(values[name])) is not None}
     rest = [name for name in textual if name not in literals]
     text = text if functions else without_printing(text)
@@ -393,7 +392,7 @@ def _in_typed_text(diagnostics: Sequence[Diagnostic], layout: EntryLayout) -> li
 
 
 def _stays_text(value: Value) -> bool:
-    """Does a value stay text: a constant of the checker, or a literal whose type adapts to its operands?"""
+    """Does a value stay text: is it a constant of the checker, or a literal whose type adapts to its operands?"""
     if isinstance(value, TupleOperand):
         return bool(value.items) and all(_stays_text(item) for item in value.items)
     return value.static is not None or value.constant is not None or value.type.element.weak
@@ -435,9 +434,9 @@ def _with_size_numbers(state: SessionState, checked: Checked, layout: EntryLayou
     SessionValue]) -> SessionState:
     """The state with numbers for the sizes that an `input` or a `param` declares."""
     if statement.kind not in (StatementKind.INPUT, StatementKind.PARAM) or checked.core is None:
-        gone = set(statement.names)  # these names are values now
-        sizes = {name: size for name, size in state.sizes.items() if name not in gone}
-        return replace(state, sizes=sizes, params=state.params - gone)
+        replaced = set(statement.names)  # these names are values in the new state
+        sizes = {name: size for name, size in state.sizes.items() if name not in replaced}
+        return replace(state, sizes=sizes, params=state.params - replaced)
     if statement.kind is StatementKind.PARAM:
         (name,) = statement.names
         default = next((param.default for param in checked.core.params if param.name == name), None)
@@ -471,8 +470,8 @@ _RANGED_KINDS = (Kind.I64,)
 
 
 def concrete_leaf(name: str, array: Any, type: ArrayType, sizes: Mapping[SizeVariable, int], origin: int) -> Leaf:
-    """A computed array as an item of the session; its type has numbers for sizes, and for bounds of elements if `sizes` has
-    them."""
+    """A computed array as an item of the session; its type has numbers for sizes, and for bounds of elements that `sizes`
+    contains."""
     shape = tuple(int(size) for size in array.shape)
     known = dict(sizes)
     for size, length in zip(type.shape, shape, strict=True):

@@ -9,7 +9,7 @@ import pytest
 from share import share
 
 import rho
-from rho.shell.embedding.functions import SHAPES_BY_THEMSELVES
+from rho.shell.embedding.functions import SHAPES_CHECKED_SINGLY
 
 from .cases import SIZES, Program, programs, values
 
@@ -39,7 +39,7 @@ def test_lengths(text: str) -> None:
 @pytest.mark.parametrize("program", share(programs(), seed=4), ids=lambda program: program.name)
 def test_programs_of_many_sizes(program: Program) -> None:
     function, chance = rho.compile(program.text), np.random.default_rng(5)
-    drawn = [{axis: int(chance.integers(2, 12)) for axis in SIZES[0]} for _ in range(SHAPES_BY_THEMSELVES + 2)]
+    drawn = [{axis: int(chance.integers(2, 12)) for axis in SIZES[0]} for _ in range(SHAPES_CHECKED_SINGLY + 2)]
     for sizes in [*drawn, SIZES[3], *drawn]:
         given = [values(kind, program.shape(place, sizes), chance) for place, (kind, _) in enumerate(program.arguments)]
         assert outcome(function, *given) == outcome(rho.compile(program.text), *given), sizes
@@ -59,7 +59,7 @@ def test_what_is_accepted_for_all_lengths_is_checked_once(text: str, monkeypatch
     function, checks = rho.compile(text), list[object]()
     check = type(function._session).check
     monkeypatch.setattr(type(function._session), "check", lambda *given: checks.append(given) or check(*given))
-    for length in range(2, 2 + SHAPES_BY_THEMSELVES + 1):
+    for length in range(2, 2 + SHAPES_CHECKED_SINGLY + 1):
         function(np.ones(length))
     checks.clear()
     for length in range(20, 60):
