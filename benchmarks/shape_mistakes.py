@@ -42,7 +42,7 @@ PACKAGES: Final = (
     "pyrefly", "pyrefly-torch-stubs", "jax-pyrefly-stubs", "pyrefly-shape-extensions", "jaxtyping", "beartype", "torch", "jax",
 )  # fmt: skip
 SIZES: Final = {"n": 13, "m": 11, "t": 70, "b": 6}
-"""What the names of sizes are in a run."""
+"""The numbers for the names of sizes in a run."""
 
 
 class Detection(Enum):
@@ -68,7 +68,7 @@ REASONS: Final = {
     61: MASKED,
     62: MASKED,
 }
-"""Why pyrefly misses a mistake, as its `reveal_type` shows."""
+"""The reason why pyrefly misses a mistake, as its `reveal_type` shows."""
 
 NOTES: Final = """\
 How to read this:
@@ -332,7 +332,7 @@ def arguments(pair: Pair) -> Iterator[Any]:
 
 
 def run_python(pair: Pair, text: str) -> tuple[Detection, str]:
-    """When a run of the program detects a mistake, and the error's class."""
+    """The time at which a run of the program detects a mistake, and the class of the error."""
     names: dict[str, Any] = {}
     exec(compile(text, "<pair>", "exec", dont_inherit=True), names)
     try:
@@ -378,7 +378,7 @@ def rho_programs() -> list[str]:
 
 
 def run_rho(program: str) -> tuple[Detection, str]:
-    """When the checker or a run, on data of the declared sizes, detects a mistake."""
+    """The time at which the checker, or a run on data of the declared sizes, detects a mistake, and the code of the error."""
     errors = [one.code for one in rho.check(program).diagnostics if one.is_error]
     if errors:
         return Detection.BEFORE, errors[0]
@@ -400,11 +400,17 @@ Row = tuple[Detection, str]
 
 @dataclass(frozen=True)
 class Tool:
-    """What one tool says of each mistake, and the numbers of repairs with a false alarm."""
+    """The detection of each mistake by one tool, and the numbers of repairs with a false alarm."""
 
     name: str
     rows: list[Row]
     alarms: list[int]
+
+    @classmethod
+    def measure(cls, name: str, detect: Callable[[int, bool], Row]) -> Tool:
+        """Apply `detect`, which takes a pair's number and whether to take its repair, to all mistakes and repairs."""
+        rows, repairs = ([detect(number, repaired) for number in range(1, len(PAIRS) + 1)] for repaired in (False, True))
+        return cls(name, rows, [number for number, (when, _) in enumerate(repairs, 1) if when is not Detection.NEVER])
 
     def summary(self) -> str:
         counts = Counter(detection for detection, _ in self.rows)
@@ -412,33 +418,37 @@ class Tool:
 
 
 def measured() -> list[Tool]:
+    """The tools in the order of the table; the last one runs the pairs without annotations."""
     programs = rho_programs()
     if len(programs) != 2 * len(PAIRS):
         raise SystemExit(f"{MISTAKES.name} has {len(programs)} programs, this script {2 * len(PAIRS)}")
-    numbers = range(1, len(PAIRS) + 1)
-    messages = [number for number in numbers if rho.check(programs[2 * number - 1]).diagnostics]
+
+    def detect_by_rho(number: int, repaired: bool) -> Row:
+        if not repaired:
+            return run_rho(programs[2 * number - 2])
+        return Detection.BEFORE if rho.check(programs[2 * number - 1]).diagnostics else Detection.NEVER, ""
 
     def run_all(name: str, text: Callable[[Pair, bool], str]) -> Tool:
-        rows, repairs = ([run_python(pair, text(pair, repaired)) for pair in PAIRS] for repaired in (False, True))
-        return Tool(
-            name, rows, [number for number, (when, _) in zip(numbers, repairs, strict=True) if when is not Detection.NEVER]
-        )
+        return Tool.measure(name, lambda number, repaired: run_python(PAIRS[number - 1], text(PAIRS[number - 1], repaired)))
 
     def check_first(name: str, text: Callable[[Pair, bool], str], then: Tool) -> Tool:
         kinds = run_pyrefly(text)
-        rows = [
-            (Detection.BEFORE, kinds[number, False]) if (number, False) in kinds else then.rows[number - 1] for number in numbers
-        ]
-        return Tool(name, rows, [number for number in numbers if (number, True) in kinds])
 
-    alone = run_all("no annotations", plain_text)
+        def detect(number: int, repaired: bool) -> Row:
+            if (number, repaired) in kinds:
+                return Detection.BEFORE, kinds[number, repaired]
+            return (Detection.NEVER, "") if repaired else then.rows[number - 1]
+
+        return Tool.measure(name, detect)
+
+    plain = run_all("no annotations", plain_text)
     annotated = run_all("jaxtyping, beartype", jaxtyping_text)
     return [
-        Tool("Rho", [run_rho(program) for program in programs[::2]], messages),
-        check_first("pyrefly", pyrefly_text, alone),
+        Tool.measure("Rho", detect_by_rho),
+        check_first("pyrefly", pyrefly_text, plain),
         check_first("pyrefly, jaxtyping, beartype", jaxtyping_text, annotated),
         annotated,
-        alone,
+        plain,
     ]
 
 

@@ -1,11 +1,14 @@
-"""Values for tests, and the comparison of floats."""
+"""Values for tests, seeded random numbers, programs run on NumPy arrays, and the comparison of floats."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from share import SEED
 
+import rho
 from rho.backend.vm.values import Array
 from rho.typechecker.elements import Kind
 
@@ -13,6 +16,18 @@ from rho.typechecker.elements import Kind
 def text(characters: str) -> Array:
     """A char vector."""
     return Array(Kind.CHAR, (len(characters),), tuple(characters))
+
+
+def generator() -> np.random.Generator:
+    """NumPy's random generator with this run's seed."""
+    return np.random.default_rng(SEED)
+
+
+def run_program(folder: Path, text: str, **values: Any) -> Any:
+    """The result of a program, written to a file in `folder`, on inputs and params by name."""
+    path = folder / "task.rho"
+    path.write_text(text, encoding="utf-8")
+    return rho.load(path).run(**values)
 
 
 def is_within(found: Any, want: Any, ulps: float = 16) -> bool:

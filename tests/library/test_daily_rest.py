@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from share import SEED
+from values import generator, run_program
 
-import rho
 from rho.shell.main import main
 
 TESTS = Path(__file__).parents[1]
@@ -62,24 +61,14 @@ def test_every_daily_task_has_its_test() -> None:
         assert re.search(rf"^def {name}\(", text, re.M), task
 
 
-def run(tmp_path: Path, text: str, **given: Any) -> Any:
-    path = tmp_path / "task.rho"
-    path.write_text(text, encoding="utf-8")
-    return rho.load(path).run(**given)
-
-
-def draws() -> np.random.Generator:
-    return np.random.default_rng(SEED)
-
-
 def test_a_curve_of_discounts_from_swap_rates(tmp_path: Path) -> None:
     """A swap of k years at the rate s is worth nothing: s times the discounts of k years is 1 minus the last."""
     text = """input rate : f64[n]
 output discount ← {d ← ⍵ ⋄ d[⍺] ← (1-rate[⍺]×+/d)÷1+rate[⍺] ⋄ d}⍣(⍳n) ⊢ n⍴0.0
 output zero ← (discount*-÷1+⍳n)-1
 """
-    rate = 0.02 + np.cumsum(draws().uniform(0, 0.002, 20))
-    result = run(tmp_path, text, rate=rate)
+    rate = 0.02 + np.cumsum(generator().uniform(0, 0.002, 20))
+    result = run_program(tmp_path, text, rate=rate)
     discount = np.zeros(20)
     for k in range(20):
         discount[k] = (1 - rate[k] * discount.sum()) / (1 + rate[k])
@@ -94,16 +83,16 @@ def test_heat_spreads_on_a_plate(tmp_path: Path) -> None:
 step ← {⍵+0.2×(1 0↓⍵⍪0)+((¯1 0↓0⍪⍵)+(0 1↓⍵,0)+0 ¯1↓0,⍵)-4×⍵}
 output v ← step⍣100 ⊢ u
 """
-    u = draws().normal(size=(9, 12))
+    u = generator().normal(size=(9, 12))
     expected = u
     for _ in range(100):
         padded = np.pad(expected, 1)
         around = padded[2:, 1:-1] + padded[:-2, 1:-1] + padded[1:-1, 2:] + padded[1:-1, :-2]
         expected = expected + 0.2 * (around - 4 * expected)
-    np.testing.assert_allclose(run(tmp_path, text, u=u)["v"], expected, atol=1e-12)
+    np.testing.assert_allclose(run_program(tmp_path, text, u=u)["v"], expected, atol=1e-12)
     mode = np.outer(np.sin(np.pi * np.arange(1, 10) / 10), np.sin(np.pi * np.arange(1, 13) / 13))
     decay = (1 - 0.4 * (2 - np.cos(np.pi / 10) - np.cos(np.pi / 13))) ** 100
-    np.testing.assert_allclose(run(tmp_path, text, u=mode)["v"], decay * mode, atol=1e-12)
+    np.testing.assert_allclose(run_program(tmp_path, text, u=mode)["v"], decay * mode, atol=1e-12)
 
 
 def test_a_field_on_another_grid(tmp_path: Path) -> None:
@@ -119,9 +108,9 @@ along ← {(longitude ⋄ ⍵) stats.interp east}⍤1 ⊢ field
 output finer ← ⍉{(latitude ⋄ ⍵) stats.interp north}⍤1 ⊢ ⍉along
 """
     latitude, longitude = np.linspace(-60, 60, 7), np.linspace(0, 90, 10)
-    field, north, east = draws().normal(size=(7, 10)), np.linspace(-55, 58, 30), np.linspace(1, 89, 40)
+    field, north, east = generator().normal(size=(7, 10)), np.linspace(-55, 58, 30), np.linspace(1, 89, 40)
     exact = interpolate.RegularGridInterpolator((latitude, longitude), field)(tuple(np.meshgrid(north, east, indexing="ij")))
-    result = run(tmp_path, text, latitude=latitude, longitude=longitude, field=field, north=north, east=east)
+    result = run_program(tmp_path, text, latitude=latitude, longitude=longitude, field=field, north=north, east=east)
     np.testing.assert_allclose(result["finer"], exact, atol=1e-12)
 
 
@@ -137,14 +126,14 @@ apart ← {|(stats.mean n↑⍵)-stats.mean n↓⍵}
 drawn ← {apart all[⍵ random.permutation n+m]}¨⍳4000
 output p ← (+/drawn≥apart all)÷4000
 """
-    x, y = draws().normal(0, 1, 40), draws().normal(0, 1, 50)[10:] + 0.35
-    result = run(tmp_path, text, x=x, y=y)
+    x, y = generator().normal(0, 1, 40), generator().normal(0, 1, 50)[10:] + 0.35
+    result = run_program(tmp_path, text, x=x, y=y)
     assert abs(result["p"] - stats.ttest_ind(x, y).pvalue) < 0.05
 
 
 def test_requests_of_a_log_of_json_lines(tmp_path: Path) -> None:
     """The slowest decile and the errors by path of a log in which each line is an object."""
-    draw = draws()
+    draw = generator()
     lines = [
         {
             "path": ("/", "/cart", "/pay")[draw.integers(3)],
@@ -165,7 +154,7 @@ output paths
 output failed ← code group.sum status≥400
 output slow ← 0.9 stats.quantile ms
 """
-    result = run(tmp_path, text)
+    result = run_program(tmp_path, text)
     failed = {"".join(path).strip(): count for path, count in zip(result["paths"], result["failed"], strict=True)}
     assert failed == {
         path: sum(line["status"] >= 400 for line in lines if line["path"] == path) for path in {line["path"] for line in lines}
@@ -176,7 +165,7 @@ output slow ← 0.9 stats.quantile ms
 def test_a_session_becomes_a_document_that_is_tested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was tried in a session is saved with its answers; the document is run as a test, and fails where the data change."""
     monkeypatch.chdir(tmp_path)
-    np.save("x.npy", x := np.round(draws().normal(size=30), 3))
+    np.save("x.npy", x := np.round(generator().normal(size=30), 3))
     entries = ['input x : f64[n] ← "x.npy"', "centre ← {⍵-(+/⍵)÷1⌈≢⍵}", "y ← centre x", "⌈/0,y", ")save work.md", ")off"]
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(entries) + "\n"))
     assert main(["repl"]) == 0
@@ -201,7 +190,7 @@ keys ← key⍪new⌷changed
 prices ← now,to[new]
 output cost ← (prices,⎕nan)[keys table.find ordered]
 """
-    draw = draws()
+    draw = generator()
     names = [f"item{at:02}" for at in range(40)]
     listed = dict(zip(names[:30], draw.uniform(1, 9, 30), strict=True))
     changes = {name: float(draw.uniform(1, 9)) for name in draw.permutation(names[:36])[:12]}
@@ -210,7 +199,7 @@ output cost ← (prices,⎕nan)[keys table.find ordered]
     def rows(words: list[str]) -> Any:
         return np.array([list(word) for word in words])
 
-    result = run(
+    result = run_program(
         tmp_path, text, key=rows(list(listed)), price=np.array(list(listed.values())), changed=rows(list(map(str, changes))),
         to=np.array(list(changes.values())), ordered=rows(orders),
     )  # fmt: skip

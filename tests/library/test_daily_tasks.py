@@ -5,24 +5,16 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from share import SEED
-
-import rho
-
-
-def run(tmp_path: Path, text: str, **given: Any) -> Any:
-    path = tmp_path / "task.rho"
-    path.write_text(text, encoding="utf-8")
-    return rho.load(path).run(**given)
+from values import generator, run_program
 
 
 def market(tmp_path: Path) -> None:
     """Trades and quotes of three symbols as CSV files."""
-    draw = np.random.default_rng(SEED)
+    draw = generator()
     for name, count, values in (("trades", 300, ("price", "size")), ("quotes", 500, ("bid", "ask"))):
         time = np.sort(draw.integers(0, 3600, count))
         with (tmp_path / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
@@ -51,7 +43,7 @@ input bid : f64[m] ← "quotes.csv:bid"
 def test_the_last_quote_before_each_trade(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     market(tmp_path)
-    result = run(tmp_path, MARKET + "output last ← (bid,⎕nan)[(quoted ⋄ at) table.asof (symbol ⋄ time)]\n")["last"]
+    result = run_program(tmp_path, MARKET + "output last ← (bid,⎕nan)[(quoted ⋄ at) table.asof (symbol ⋄ time)]\n")["last"]
     trades, quotes = (pandas.read_csv(tmp_path / f"{name}.csv") for name in ("trades", "quotes"))
     np.testing.assert_array_equal(result, pandas.merge_asof(trades, quotes, on="time", by="symbol").bid)
 
@@ -60,7 +52,7 @@ def test_mean_bids_of_the_minute_around_each_trade(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     market(tmp_path)
     text = "(order begin end) ← (quoted ⋄ at) table.windows (symbol ⋄ time-30 ⋄ time+30)\n"
-    result = run(tmp_path, MARKET + text + "output mean ← (begin ⋄ end) rolling.mean_of order⌷bid\n")["mean"]
+    result = run_program(tmp_path, MARKET + text + "output mean ← (begin ⋄ end) rolling.mean_of order⌷bid\n")["mean"]
     trades, quotes = (pandas.read_csv(tmp_path / f"{name}.csv") for name in ("trades", "quotes"))
     near = [(quotes.symbol == trade.symbol) & (quotes.time - trade.time).between(-30, 30) for trade in trades.itertuples()]
     expected = [quotes.bid[rows].mean() for rows in near]
@@ -74,7 +66,7 @@ def test_bars_of_ten_minutes_by_symbol(tmp_path: Path) -> None:
 (start open high low close volume vwap) ← 600 series.bars (chosen⌿time ⋄ chosen⌿price ⋄ chosen⌿size)
 output bars ← ⍉[open ⋄ high ⋄ low ⋄ close ⋄ volume ⋄ vwap]
 """
-    bars = run(tmp_path, MARKET + text)["bars"]
+    bars = run_program(tmp_path, MARKET + text)["bars"]
     trades = pandas.read_csv(tmp_path / "trades.csv")
     trades = trades[trades.symbol == "IBM"]
     grouped = trades.assign(value=trades.price * trades["size"]).groupby(trades.time // 600)
@@ -93,7 +85,7 @@ output table ← (code ⋄ bar) group.pivot size
 output rows ← (2 group.top (code ⋄ price))⌿⍳n
 output rank ← code group.rank price
 """
-    result = run(tmp_path, MARKET + text)
+    result = run_program(tmp_path, MARKET + text)
     trades = pandas.read_csv(tmp_path / "trades.csv")
     pivot = trades.pivot_table("size", "symbol", trades.time // 900 * 900, aggfunc="sum", fill_value=0)
     names = ["".join(name).strip() for name in result["names"]]
@@ -104,7 +96,7 @@ output rank ← code group.rank price
 
 
 def test_returns_risk_and_drawdown(tmp_path: Path) -> None:
-    price = 100 * np.exp(np.cumsum(np.random.default_rng(SEED).normal(0, 0.01, 500)))
+    price = 100 * np.exp(np.cumsum(generator().normal(0, 0.01, 500)))
     text = """use series
 use stats
 use missing
@@ -117,7 +109,7 @@ output worst ← ⌊/0,series.drawdown price
 output smooth ← 0.1 series.ema price
 output volatility ← 20 rolling.deviation series.log_returns price
 """
-    result = run(tmp_path, text, price=price)
+    result = run_program(tmp_path, text, price=price)
     r = price[1:] / price[:-1] - 1
     np.testing.assert_allclose(result["sharpe"], np.sqrt(252) * r.mean() / r.std(ddof=1))
     np.testing.assert_allclose(result["risk"], -np.quantile(r, 0.05))
@@ -139,9 +131,9 @@ price ← call (100 ⋄ strike ⋄ 0.5 ⋄ 0.02 ⋄ volatility)
 output halved ← 1e¯12 {{(call (100 ⋄ strike ⋄ 0.5 ⋄ 0.02 ⋄ ⍵))-price}} solve.bisect (0.01+0×strike ⋄ 3+0×strike)
 output newton ← 1e¯12 {{(call (100 ⋄ strike ⋄ 0.5 ⋄ 0.02 ⋄ ⍵))-price}} solve.newton 0.3+0×strike
 """
-    draw = np.random.default_rng(SEED)
+    draw = generator()
     given = {"strike": draw.uniform(90, 110, 50), "volatility": draw.uniform(0.15, 0.6, 50)}
-    result = run(tmp_path, text, **given)
+    result = run_program(tmp_path, text, **given)
     np.testing.assert_allclose(result["halved"], given["volatility"], atol=1e-8)
     np.testing.assert_allclose(result["newton"], given["volatility"], atol=1e-8)
 
@@ -153,13 +145,13 @@ z ← key random.normal 100000
 output simulated ← (*-0.01)×(+/0⌈(100×*(0.02-0.5×0.2*2)+0.2×z)-105)÷100000
 output exact ← call (100 ⋄ 105 ⋄ 1 ⋄ 0.02 ⋄ 0.2)
 """
-    result = run(tmp_path, text.replace("(*-0.01)", "(*-0.02)"), key=SEED)
+    result = run_program(tmp_path, text.replace("(*-0.01)", "(*-0.02)"), key=SEED)
     assert abs(result["simulated"] - result["exact"]) < 0.3
 
 
 def test_anomalies_by_month(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
-    draw = np.random.default_rng(SEED)
+    draw = generator()
     days = np.arange(7000, 9000)
     value = np.where(draw.random(2000) < 0.1, np.nan, draw.normal(size=2000))
     text = """use dates
@@ -173,14 +165,14 @@ code ← 0⌈11⌊month
 mean ← ((12 +⌸ (code ⋄ 0 missing.fill value))÷12 +⌸ (code ⋄ known))[code]
 output anomaly ← value-mean
 """
-    result = run(tmp_path, text, day=days.astype("M8[D]"), value=value)["anomaly"]
+    result = run_program(tmp_path, text, day=days.astype("M8[D]"), value=value)["anomaly"]
     series = pandas.Series(value)
     months = pandas.to_datetime(days, unit="D").month
     np.testing.assert_allclose(result, series - series.groupby(months).transform("mean"))
 
 
 def test_a_spectrum_a_filter_and_a_curve(tmp_path: Path) -> None:
-    draw = np.random.default_rng(SEED)
+    draw = generator()
     time = np.arange(512) / 100
     x = np.sin(2 * np.pi * 12.5 * time) + 0.1 * draw.normal(size=512)
     text = """use signal
@@ -194,7 +186,7 @@ output resampled ← (⍳n) {(⍺ ⋄ ⍵) stats.interp 0.5+⍳n} x
 output line ← 1 polynomial.fit (⍳n ⋄ 3+2×⍳n)
 output counts ← (10 stats.edges x) stats.histogram x
 """
-    result = run(tmp_path, text, x=x)
+    result = run_program(tmp_path, text, x=x)
     assert abs(result["peak"] - 12.5) < 0.2
     np.testing.assert_allclose(result["smooth"], np.convolve(x, np.full(5, 0.2)), atol=1e-12)
     np.testing.assert_allclose(result["resampled"], np.interp(0.5 + np.arange(512), np.arange(512), x))
@@ -210,14 +202,14 @@ states ← times {r ← √+/2↑×⍨⍵ ⋄ (2↓⍵),-(2↑⍵)÷r*3} solve.r
 output last ← states[1000;]
 output energy ← (0.5×+/(states[;2 3])*2)-÷√+/(states[;0 1])*2
 """
-    result = run(tmp_path, text)
+    result = run_program(tmp_path, text)
     np.testing.assert_allclose(result["last"], [1, 0, 0, 1], atol=1e-8)
     np.testing.assert_allclose(result["energy"], -0.5, atol=1e-8)
 
 
 def test_samples_drawn_again_and_the_test_of_two_groups(tmp_path: Path) -> None:
     stats = pytest.importorskip("scipy.stats")
-    draw = np.random.default_rng(SEED)
+    draw = generator()
     x, y = draw.normal(0, 1, 80), draw.normal(0.3, 2, 60)
     text = """use random
 use stats
@@ -230,7 +222,7 @@ output interval ← 0.025 0.975 stats.quantile means
 output p
 output shuffled ← x[3 random.permutation n]
 """
-    result = run(tmp_path, text, x=x, y=y)
+    result = run_program(tmp_path, text, x=x, y=y)
     margin = stats.norm.ppf(0.975) * x.std() / np.sqrt(80)
     np.testing.assert_allclose(result["interval"], [x.mean() - margin, x.mean() + margin], atol=0.05)
     np.testing.assert_allclose(result["p"], stats.ttest_ind(x, y, equal_var=False).pvalue)
@@ -251,7 +243,7 @@ output day ← ⎕date 10↑⍤1 ⊢ line
 output hour ← ⎕number 2↑⍤1 ⊢ 11↓⍤1 ⊢ line
 output messages ← ' / ' text.join text.flush 22↓⍤1 ⊢ bad⌿line
 """
-    result = run(tmp_path, text)
+    result = run_program(tmp_path, text)
     assert list(result["bad"]) == [True, False, True] and list(result["hour"]) == [12, 8, 9]
     assert list(result["day"].astype(np.int64)) == [19782, 19783, 19783]
     assert "".join(result["messages"]) == "disk full / net, down"
@@ -264,6 +256,6 @@ first ← {(⍵⍳',')>⍳≢⍵}⍤1 ⊢ rows
 output names ← first¿(rows ⋄ ' ')
 output ages ← ⎕number (first∨rows=',')¿(' ' ⋄ rows)
 """
-    result = run(tmp_path, text)
+    result = run_program(tmp_path, text)
     assert list(result["ages"]) == [36, 85, 41]
     assert ["".join(row).strip() for row in result["names"]] == ["ada", "grace", "alan"]
