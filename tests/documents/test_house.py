@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("lang", "typechecker", "backend", "shell")
@@ -53,6 +56,34 @@ def test_packages_import_no_room_inside() -> None:
     for name, tree in trees().items():
         if name.endswith("__init__.py") and name != "backend/__init__.py":
             assert not [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)], name
+
+
+SPAN = re.compile(r"`([^`\n]+)`")
+PATH = re.compile(r"[\w.*{},/-]+")
+OUTPUTS = ("build/", ".venv/")
+"""The folders of a path that only a build makes."""
+
+
+@pytest.mark.parametrize("page", ["architecture", "contributing"])
+def test_pages_for_developers_name_what_exists(page: str) -> None:
+    """A file or folder is named by its path, or by its end if the text says the room; a module also with dots."""
+    text = re.sub(r"^```.*?^```", "", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    entries = [path.relative_to(ROOT) for path in ROOT.rglob("*") if not {".git", ".venv", "build"} & {*path.parts}]
+    known = {f"/{path.as_posix()}{end}" for path in entries for end in (("", "/") if (ROOT / path).is_dir() else ("",))}
+    known |= {name.removesuffix(".py") for name in known}
+    named = [span for span in SPAN.findall(text) if PATH.fullmatch(span) and not span.startswith((*OUTPUTS, "--"))]
+    paths = [span for span in named if "/" in span or span.endswith((".py", ".md", ".toml", ".c", ".ll", ".lock", ".in"))]
+    paths += [span.replace(".", "/") for span in named if span.startswith(tuple(f"{room}." for room in ROOMS))]
+    assert len(paths) > 20
+
+    def exists(path: str) -> bool:
+        if "*" in path:
+            return any(ROOT.glob(path))
+        return any(name.endswith(f"/{path}") for name in known)
+
+    options = {path: path.partition("{")[2].partition("}")[0].split(",") for path in paths}
+    each = {path: [re.sub(r"\{.*?\}", option, path) for option in options[path]] for path in paths}
+    assert not [path for path in paths if not all(map(exists, each[path]))]
 
 
 def test_a_run_of_a_table_imports_few_modules(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`docs/contributing.md` adds a scalar and an array function step by step: the steps are done to a copy, which then has both."""
+"""`docs/contributing.md` adds a scalar function, an array function and a core operation: a copy in which its steps are done has them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ PROGRAMS = {
     "⎕ranks 30 10 20": "2 0 1",
     "x←7 5 6 5 ⋄ ⎕ranks x": "3 0 2 1",
     "⎕ranks⍤1⊢2 3⍴3 1 2 6 5 4": "2 0 1\n2 1 0",
+    "2⇶⍳5": "0 2 4",
+    "3⇶4 2⍴⍳8": "0 1\n6 7",
+    "+/2⇶1+3⇶⍳100": "833",
 }
 
 
@@ -32,7 +35,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in ROOT.glob("*.py"):
         shutil.copy(path, home / "rho" / path.name)
     steps = STEP.findall((ROOT / "docs" / "contributing.md").read_text(encoding="utf-8"))
-    assert len(steps) == 4 + 4, "a scalar function is four rows, an array function has four places"
+    assert len(steps) == 4 + 4 + 10, "four for a scalar function, four for an array function, ten for a core operation"
     for file, after, code in steps:
         path = home / "rho" / file
         text = path.read_text(encoding="utf-8")
@@ -56,10 +59,11 @@ def test_the_functions_are_there(extended: Path, program: str) -> None:
 
 def test_the_plan_agrees_with_the_reference(extended: Path) -> None:
     """`--verify` fails where a value of the plan is not that of the reference interpreter."""
-    program = "x ← 5 7 6 5 1.5\n⎕ranks x\n⎕cbrt x\n{⎕ranks ⍵}⍤1⊢3 4⍴⎕cbrt ⌽⍳12\n"
+    program = "x ← 5 7 6 5 1.5\n⎕ranks x\n⎕cbrt x\n{⎕ranks ⍵}⍤1⊢3 4⍴⎕cbrt ⌽⍳12\n+⌿2×3⇶7 2⍴⍳14\n2⇶⌽x\n{1⇶2⇶⍵}⍤1⊢3 5⍴⍳15\n"
     (extended / "p.rho").write_text(program, encoding="utf-8")
     assert rho(extended, "run", str(extended / "p.rho"), "--verify").startswith("1 4 3 2 0\n")
 
 
-def test_both_are_documented(extended: Path) -> None:
+def test_all_are_documented(extended: Path) -> None:
     assert "cube root" in rho(extended, "doc", "⎕cbrt") and "sorted order" in rho(extended, "doc", "⎕ranks")
+    assert "major cell" in rho(extended, "doc", "⇶")

@@ -523,8 +523,10 @@ def check_axis(b: Builder, axis: int, rank: int, span: Span) -> int | None:
 
 
 def no_axis(b: Builder, axis: Operand | None, span: Span) -> bool:
-    """E132 for a bracket axis of a valence that takes none; the binder has rejected glyphs of which no valence takes one
-    (E002)."""
+    """True without a bracket axis; E132 for one on a valence that takes none.
+
+    The binder has rejected a bracket axis on glyphs of which no valence takes one (E002).
+    """
     if axis is None:
         return True
     b.error(Code.E132, f"`{b.glyph}` takes no axis", span)
