@@ -1,4 +1,4 @@
-"""`docs/contributing.md` adds a scalar function, an array function and a core operation: a copy in which its steps are done has them."""
+"""`docs/contributing.md` adds a scalar function, an array function and a core operation: a copy with its steps done has them."""
 
 from __future__ import annotations
 
