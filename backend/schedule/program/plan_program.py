@@ -326,10 +326,10 @@ def _refitted(program: ProgramProblem, answer: Answer, known: Answer, best: Plan
 
 def _or_baseline(program: ProgramProblem, known: Answer, answer: Answer) -> Answer:
     """The best baseline that fits, if it is better than the answer, else the answer; better ones that do not fit have no time."""
-    whole, unfit = replace(program.problem, chunks=1), set[str]()
-    for one in sorted(baselines(Costs(ScheduleDecoder(whole))), key=lambda one: one.ticks or 0):
+    unchunked, unfit = replace(program.problem, chunks=1), set[str]()
+    for one in sorted(baselines(Costs(ScheduleDecoder(unchunked))), key=lambda one: one.ticks or 0):
         if one.schedule is not None:
-            candidate = replace(known, schedule=one.schedule, values=objective_values(whole, one.schedule))
+            candidate = replace(known, schedule=one.schedule, values=objective_values(unchunked, one.schedule))
             if answer.schedule is not None and candidate.values >= answer.values:
                 continue
             if not _excess(plan_of(program, candidate), program.problem):
