@@ -69,7 +69,7 @@ class Session:
         return self.max_memory if isinstance(self.max_memory, int) else None
 
     def checker(self) -> Checker:
-        """A checker to pass to `check` for each version of a program, so that a check costs only what changed (editors, `--watch`)."""
+        """A checker for `check` of each version of a program, so that a check costs only what changed (editors, `--watch`)."""
         from ..typechecker.check import Checker
 
         return Checker(strict=self.strictness is Strictness.STRICT)
