@@ -8,8 +8,8 @@ kernels wait for the copy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from math import prod
 from threading import Lock
 from typing import Any, Final, Protocol, TypeAlias
@@ -184,7 +184,7 @@ class Card:
             if source.size:
                 driver.write(driver.compute, array.memory, 0, source, wait=True)
             return array
-        with self._lock:
+        with self._transfer():
             driver.wait(driver.copies, driver.record(driver.compute))
             if driver.pinned is None:
                 driver.write(driver.copies, array.memory, 0, source, wait=True)
@@ -208,7 +208,7 @@ class Card:
                 driver.read(driver.compute, copied.memory, copied.offset, target, wait=True)
             return host
         coming: list[tuple[int, _PinnedBuffer]] = []
-        with self._lock:
+        with self._transfer():
             driver.wait(driver.copies, driver.record(driver.compute))
             if driver.pinned is None:
                 driver.read(driver.copies, copied.memory, copied.offset, target, wait=True)
@@ -224,6 +224,17 @@ class Card:
             for one in coming:
                 self._empty(one, target)
         return host
+
+    @contextmanager
+    def _transfer(self) -> Iterator[None]:
+        """One transfer; if it fails or is interrupted, after what it left under way, whose bytes the next one would meet."""
+        with self._lock:
+            try:
+                yield
+            except BaseException:
+                with suppress(Exception):  # a device that is lost copies nothing
+                    self.driver.finish(self.driver.record(self.driver.copies))
+                raise
 
     def _empty(self, coming: tuple[int, _PinnedBuffer], target: NumArray) -> None:
         start, buffer = coming

@@ -97,3 +97,24 @@ def test_each_wait_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert moved(driver) == wanted and len(driver.waits) == 5
     unseen = [line for line in driver.waits if all(moved(LateDriver(seed, line)) == wanted for seed in range(4))]
     assert not unseen
+
+
+@pytest.mark.usefixtures("small_buffers")
+@pytest.mark.parametrize("place", range(6))
+def test_what_an_interrupted_transfer_left_under_way_meets_no_later_one(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt comes before the event of a piece that is being copied."""
+    driver, record, first, second = LateDriver(0), LateDriver.record, np.arange(900) / 7, np.arange(900) / 3
+    card = Card(driver)
+    up = card.up(first)
+    left = iter(range(place + 1))
+
+    def interrupted(driver: LateDriver, queue: Any) -> Any:
+        if next(left, None) == place:
+            raise KeyboardInterrupt
+        return record(driver, queue)
+
+    monkeypatch.setattr(LateDriver, "record", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        card.down(up, up)
+    again = card.up(second)
+    assert np.array_equal(card.down(again, again), second) and np.array_equal(card.down(up, up), first)
