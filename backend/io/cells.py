@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from typing import Any, Final
@@ -150,13 +150,13 @@ def number_of(cell: str, reading: ColumnFormat) -> int:
 
 
 def texts_of(values: Any, reading: ColumnFormat) -> list[str]:
-    """Dates or times as texts.  Raises CellError before the year 1 and after 9999."""
+    """Dates, times or the numbers of differences as texts.  Raises CellError before the year 1 and after 9999."""
     return [text_of(number, reading) for number in values.reshape(-1).tolist()]
 
 
 def require_dated(values: Any, reading: ColumnFormat) -> None:
     """Raises FileTrouble E708 for dates and times before the year 1 and after 9999."""
-    if reading.form not in (CellFormat.DATE, CellFormat.TIME):
+    if not reading.form.is_point:
         return
     present = values[values != MISSING_POINT]
     try:
@@ -167,9 +167,11 @@ def require_dated(values: Any, reading: ColumnFormat) -> None:
 
 
 def text_of(number: int, reading: ColumnFormat) -> str:
-    """One date or time as text."""
+    """One date or time, or the number of a difference, as text."""
     if number == MISSING_POINT:
         return ""
+    if reading.form.is_difference:
+        return str(number)
     try:
         if reading.form is CellFormat.DATE:
             day = date.fromordinal(number + _EPOCH)
@@ -180,6 +182,13 @@ def text_of(number: int, reading: ColumnFormat) -> str:
         return moment.isoformat() if number % 1000 == 0 else f"{moment.isoformat(timespec='microseconds')}{number % 1000:03d}"
     except (ValueError, OverflowError):
         raise CellError(f"holds {number}, which is not a date of the years 1 to 9999") from None
+
+
+def counted_items(items: Any, write: Callable[[Any], str] | None) -> Any:
+    """Nested lists as JSON has them: dates and times as texts by `write`, differences as numbers, missing ones as None."""
+    if isinstance(items, list):
+        return [counted_items(item, write) for item in items]
+    return None if items == MISSING_POINT else items if write is None else write(items)
 
 
 def _formatted(moment: date, pattern: str) -> str:
@@ -201,7 +210,7 @@ NUMBER_SIGNS: Final = ((".", ","), (",", ""), (",", "."), (".", " "), (",", " ")
 
 def for_cell(text: str, kind: Kind, reading: ColumnFormat) -> tuple[str, ...]:
     """A note with the clause that would read a refused cell; empty if there is none."""
-    dated = reading.form in (CellFormat.DATE, CellFormat.TIME)
+    dated = reading.form.is_point
     if not dated and not reading.separator and (column := for_line(text, ",")):
         return column
     is_plain = not dated and kind is not Kind.BOOL and (reading.decimal, reading.group) == (".", "")
@@ -385,7 +394,7 @@ def item_or_missing(cell: str, wanted: Column, *, is_text: bool = False) -> Any:
 
 def _item(text: str, wanted: Column) -> Any:
     reading = wanted.reading
-    if reading.form in (CellFormat.DATE, CellFormat.TIME):
+    if reading.form.is_point:
         return number_of(text, reading)
     return item_of(text, wanted.kind, reading)
 

@@ -20,16 +20,16 @@ import numpy as np
 from ...lang.diagnostics.model import Code
 from ...lang.primitives.table import nearest
 from ...lang.support.bounded_parsing import is_url
-from ...lang.support.records import cached_property
+from ...lang.support.records import cached_property, replace
 from ...lang.tree.program import CellFormat
 from ...typechecker.elements import Kind
-from ..vm.values import NUMPY_NAMES, shortest_f32
+from ..vm.values import NUMPY_NAMES, integer_range, shortest_f32
 from .cells import DAY, NANOSECONDS, Column, multiplied, require_accepted, require_shape, undeclared
 from .csv import CsvColumn
-from .formats import BY_SUFFIX, FileTrouble, damaged, disagrees, first_line, listed, require_package, system_errors
-from .parquet import ArrowColumn, column_of, items_of, padded_texts, require_table
+from .formats import BY_SUFFIX, TEXTS, FileTrouble, damaged, disagrees, first_line, listed, require_package, system_errors
+from .parquet import ArrowColumn, column_of, items_of, require_table
 from .records import RecordOffset
-from .sources_and_sinks import ITEMS, Content, characters_of, suffix_of
+from .sources_and_sinks import ITEMS, Content, padded_texts, suffix_of
 
 _TOGETHER: Final = 1 << 16
 """Rows that are Python objects at a time."""
@@ -94,9 +94,9 @@ class ColumnTable:
         if wanted.member:
             return self._typed([self.column(wanted.member)], wanted)[:, 0] if wanted.kind is not Kind.CHAR else self._text(wanted)
         if "" in self.columns:
-            array = self.columns[""].values
-            require_accepted("str1" if array.dtype.kind == "U" else str(array.dtype), wanted.kind)
-            return array.astype(NUMPY_NAMES[wanted.kind]) if wanted.kind is not Kind.CHAR else array
+            items = self._narrowed(_array_of(self.columns[""], wanted), wanted.kind)
+            require_accepted("str1" if items.dtype.kind == "U" else str(items.dtype), wanted.kind)
+            return items if wanted.kind is Kind.CHAR else items.astype(NUMPY_NAMES[wanted.kind])
         if wanted.kind is Kind.CHAR:
             raise disagrees("is a table, its declared type is char", f"name a column: {listed(self.columns)}")
         items = self._typed([*self.columns.values()], wanted)
@@ -109,11 +109,27 @@ class ColumnTable:
             require_accepted(str(items.dtype), Kind.CHAR)
         return items
 
+    def _narrowed(self, items: Any, kind: Kind) -> Any:
+        """Numbers of a text, which have no stored type, as a narrower kind that holds them.  Raises FileTrouble E705."""
+        if self._suffix not in TEXTS or items.dtype.kind not in "if":
+            return items
+        if kind in (Kind.F32, Kind.C64):
+            with np.errstate(over="ignore"):
+                return items.astype(np.float32)
+        if kind not in (Kind.BOOL, Kind.U8, Kind.I32) or items.dtype.kind == "f":
+            return items
+        low, high = (0, 1) if kind is Kind.BOOL else integer_range(kind)
+        outside = (items < low) | (items > high)
+        if outside.any():
+            at = int(outside.reshape(-1).argmax())
+            raise damaged(f"holds {items.reshape(-1)[at]} as item {at}, which does not fit {kind.value} ({low} to {high})")
+        return items.astype(NUMPY_NAMES[kind])
+
     def _typed(self, columns: Sequence[ArrowColumn], wanted: Column) -> Any:
         """Numeric columns side by side, as one matrix."""
         result = np.empty((len(columns[0].present) if columns else 0, len(columns)), NUMPY_NAMES[wanted.kind])
         for at, column in enumerate(columns):
-            items = items_of(column, wanted.reading)
+            items = self._narrowed(items_of(column, wanted.reading), wanted.kind)
             if wanted.reading.form is CellFormat.ITEM and column.form is not CellFormat.ITEM:
                 raise undeclared(column.form, column.name)
             try:
@@ -142,6 +158,16 @@ def table_memory(content: Content) -> int:
 
 
 # ---------------------------------------------------------------------------------------------------- columns of objects
+
+def _array_of(column: ArrowColumn, wanted: Column) -> Any:
+    """The items of an array.  Raises FileTrouble."""
+    form = wanted.reading.form
+    if form is CellFormat.ITEM and column.form is not form:
+        raise undeclared(column.form)
+    if form.is_point and column.values.dtype.kind == "U" and column.values.ndim > column.present.ndim:
+        column = replace(column, present=column.present & (column.values != " ").any(axis=-1))
+    return items_of(column, wanted.reading)
+
 
 class ColumnBuilder:
     """Collects the objects of a column, and converts them to arrays some at a time."""
@@ -203,7 +229,7 @@ def column_of_objects(name: str, objects: Sequence[Any], first: int = 0) -> Arro
             far = next((item for item in objects if item is not None and not _FIRST <= item <= _LAST), None)
             if far is not None:
                 raise disagrees(f"has the integer {far} in column `{name}`, which does not fit i64")
-        return ArrowColumn(name, np.array([item or 0 for item in objects], np.int64 if kinds == {int} else np.float64), present)
+        return ArrowColumn(name, np.array([0 if item is None else item for item in objects], np.int64 if kinds == {int} else np.float64), present)
     if kinds <= {datetime.datetime, datetime.date}:
         moments = [_EPOCH if item is None else _moment(item) for item in objects]
         ticks = np.array([(moment - _EPOCH) // datetime.timedelta(microseconds=1) for moment in moments], np.int64)
@@ -318,7 +344,7 @@ def _json(content: Content) -> _Columns:
         value = json.loads(data)
     if isinstance(value, dict):
         if {"elem", "shape", "data"} <= value.keys():
-            return _Columns({"": ArrowColumn("", _as_rho_writes(value), np.ones(0, np.bool_))})
+            return _Columns({"": _as_rho_writes(value)})
         if value and all(isinstance(item, list) for item in value.values()):
             lengths = {len(item) for item in value.values()}
             if len(lengths) > 1:
@@ -330,11 +356,11 @@ def _json(content: Content) -> _Columns:
         value = [value]
     if value and all(isinstance(item, dict) for item in value):
         return columns_of_rows(map(_flat, value))
-    return _Columns({"": ArrowColumn("", _array(value), np.ones(0, np.bool_))})
+    return _Columns({"": _array(value)})
 
 
-def _array(value: list[Any]) -> Any:
-    """Nested lists of numbers or bools as an array, or a list of texts as rows of characters.  Raises FileTrouble."""
+def _array(value: list[Any]) -> ArrowColumn:
+    """Nested lists of numbers, bools or dates as an array, or a list of texts as rows of characters.  Raises FileTrouble."""
     shape, level = list[int](), [value]
     flat: list[Any] = value
     while True:
@@ -347,27 +373,46 @@ def _array(value: list[Any]) -> Any:
             break
         level = flat
     column = column_of_objects("", flat)
-    if column.missing:
-        raise damaged(f"holds a null, the first as item {int((~column.present).argmax())}", "write a number in its place")
-    values = column.values
-    return values if values.dtype.kind == "U" and len(shape) == 1 else values.reshape(*shape, *values.shape[1:])
+    values = column.values.reshape(*shape, *column.values.shape[1:])
+    return replace(column, values=values, present=column.present.reshape(shape))
 
 
-def _as_rho_writes(value: Mapping[str, Any]) -> Any:
+def _as_rho_writes(value: Mapping[str, Any]) -> ArrowColumn:
     """The array of `{"elem", "shape", "data"}`.  Raises FileTrouble E705."""
     try:
-        kind, shape = Kind(value["elem"]), tuple(map(int, value["shape"]))
-        spelled = np.object_ if kind is Kind.CHAR else np.str_ if kind.is_float or kind.is_complex else NUMPY_NAMES[kind]
-        data = np.array(value["data"], dtype=spelled)
-        if kind is Kind.CHAR:
-            texts = "".join(np.ravel(data).tolist())
-            return np.array(list(texts), "U1").reshape(shape)
-        if kind.is_complex:
-            parts = data.astype(np.float64)
-            return (parts[..., 0] + 1j * parts[..., 1]).astype(NUMPY_NAMES[kind]).reshape(shape)
-        return data.astype(NUMPY_NAMES[kind]).reshape(shape)
+        shape = tuple(map(int, value["shape"]))
+        if value["elem"] in _COUNTED:
+            return _counted(_COUNTED[value["elem"]], np.array(value["data"], np.object_).reshape(shape))
+        values = _plain_array(Kind(value["elem"]), shape, value["data"])
+        return ArrowColumn("", values, np.ones(shape[: values.ndim - (values.dtype.kind == "U")], np.bool_))
     except (ValueError, TypeError, OverflowError, IndexError) as error:
         raise damaged(f"is not an array as Rho writes them: {first_line(error)}") from None
+
+
+_COUNTED: Final = {form.name.lower(): form for form in CellFormat if form.is_point or form.is_difference}
+"""By element type."""
+
+
+def _counted(form: CellFormat, items: Any) -> ArrowColumn:
+    """Dates and times, which are texts, or differences, which are numbers; a missing one is null."""
+    flat = items.reshape(-1).tolist()
+    present = np.array([item is not None for item in flat], np.bool_).reshape(items.shape)
+    if form.is_difference:
+        numbers = np.array([0 if item is None else item for item in flat], np.int64)
+        return ArrowColumn("", numbers.reshape(items.shape), present, form)
+    texts = padded_texts(["" if item is None else str(item) for item in flat])
+    return ArrowColumn("", texts.reshape(*items.shape, texts.shape[1]), present)
+
+
+def _plain_array(kind: Kind, shape: tuple[int, ...], data: Any) -> Any:
+    spelled = np.object_ if kind is Kind.CHAR else np.str_ if kind.is_float or kind.is_complex else NUMPY_NAMES[kind]
+    items = np.array(data, dtype=spelled)
+    if kind is Kind.CHAR:
+        return np.array(list("".join(np.ravel(items).tolist())), "U1").reshape(shape)
+    if kind.is_complex:
+        parts = np.ascontiguousarray(items.astype(np.float64)).reshape(-1)
+        return parts.view(np.complex128).astype(NUMPY_NAMES[kind]).reshape(shape)
+    return items.astype(NUMPY_NAMES[kind]).reshape(shape)
 
 
 def json_lines(columns: Sequence[CsvColumn]) -> Iterator[str]:
@@ -380,11 +425,13 @@ def json_lines(columns: Sequence[CsvColumn]) -> Iterator[str]:
 
 
 def _json_items(column: CsvColumn, start: int) -> list[str]:
-    block = column.values[start : start + ITEMS]
-    if column.kind is Kind.CHAR:
-        texts = [characters_of(row).rstrip(" ") for row in block]
-        return [json.dumps(None if column.dated and not text else text, ensure_ascii=False) for text in texts]
-    items = block.tolist()
+    is_counted = column.form is not CellFormat.ITEM
+    if column.kind is Kind.CHAR or is_counted:
+        texts: list[Any] = column.texts(start, start + ITEMS)
+        if column.form.is_difference:
+            return [text or "null" for text in texts]
+        return [json.dumps(None if is_counted and not text else text, ensure_ascii=False) for text in texts]
+    items = column.values[start : start + ITEMS].tolist()
     if column.kind is Kind.F32:
         items = [shortest_f32(item) for item in items]
     return ["null" if item != item else json.dumps(item) for item in items]

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final
 
 from ...lang.diagnostics.model import Code
 from ...lang.primitives.table import nearest
-from ...lang.support.records import cached_property, dataclass
+from ...lang.support.records import cached_property, dataclass, replace
 from ...lang.tree.program import CellFormat, ColumnFormat, has_time
 from ...typechecker.elements import Kind
 from ..vm.values import shortest_f32
@@ -472,12 +472,21 @@ class CsvColumn:
     values: Any
     kind: Kind
     form: CellFormat = CellFormat.ITEM
-    """With DATE and TIME the values are numbers of days or nanoseconds, which formats of text and formats with such types write
-    as dates."""
+    """Of dates, times and differences the values are numbers of days or nanoseconds."""
     pattern: str = ""
     """The strftime pattern of dates and times in text."""
-    dated: bool = False
-    """Is it text of dates or times, blank where one is missing?"""
+
+    @property
+    def is_text(self) -> bool:
+        """Is it text in formats that have types of dates and times?"""
+        return self.kind is Kind.CHAR or bool(self.pattern)
+
+    def texts(self, start: int, stop: int) -> list[str]:
+        """Items that are rows of text, dates, times or differences; a missing one has none."""
+        block = self.values[start:stop]
+        if self.form is not CellFormat.ITEM:
+            return texts_of(block, ColumnFormat(self.form, self.pattern))
+        return [characters_of(row).rstrip(" ") for row in block]
 
 
 class TextSink(AppendSink):
@@ -492,25 +501,26 @@ class TextSink(AppendSink):
 
     @property
     def _is_dated(self) -> bool:
-        return self.reading.form in (CellFormat.DATE, CellFormat.TIME)
+        return self.reading.form is not CellFormat.ITEM
 
     def require(self) -> None:
-        if self._is_dated and len(self.shape) != 1:
-            require_table(Kind.CHAR, (*self.shape, 0))
         require_table(self.kind, self.shape)
 
     def prepare(self) -> None:
         AppendSink.prepare(self)
-        if self._is_dated and self.file is not None:
-            self.file.write(f"{_quoted(self.name, self._delimiter)}\n".encode())
+        if self._is_dated:
+            self._write([header_text(self._delimiter, self._columns(new_array((0, *self.shape[1:]), self.kind)))])
 
     def append(self, rows: Any) -> None:
+        is_dated, delimiter = self._is_dated, self._delimiter
+        self._write(row_texts(delimiter, self._columns(rows)) if is_dated else texts(delimiter, self.kind, rows))
+
+    def _columns(self, rows: Any) -> list[CsvColumn]:
+        return columns_of(CsvColumn(self.name, rows, self.kind, self.reading.form, self.reading.pattern))
+
+    def _write(self, texts: Iterable[str]) -> None:
         assert self.file is not None, "it has begun"
-        if self._is_dated:
-            cells = [_quoted(text, self._delimiter) + "\n" for text in texts_of(rows, self.reading)]
-            self.file.write("".join(cells).encode("utf-8"))
-            return
-        for text in texts(self._delimiter, self.kind, rows):
+        for text in texts:
             self.file.write(text.encode("utf-8"))
 
     def finish(self) -> None:
@@ -547,6 +557,14 @@ def texts(delimiter: str, kind: Kind, values: Any) -> Iterator[str]:
         yield "\n".join(lines) + "\n"
 
 
+def columns_of(column: CsvColumn) -> list[CsvColumn]:
+    """The columns of a value, those of a matrix numbered."""
+    values = column.values if column.values.ndim else column.values.reshape(1)
+    if column.kind is Kind.CHAR or values.ndim < 2:
+        return [replace(column, values=values)]
+    return [replace(column, name=f"column{number}", values=values[:, number]) for number in range(values.shape[1])]
+
+
 def require_columns(columns: Sequence[CsvColumn]) -> None:
     """Raises E708 unless every item is a column, and all columns have one length."""
     for column in columns:
@@ -565,19 +583,25 @@ def require_columns(columns: Sequence[CsvColumn]) -> None:
 
 def column_texts(delimiter: str, columns: Sequence[CsvColumn]) -> Iterator[str]:
     """The text of a header and the columns, block by block."""
-    yield delimiter.join(_quoted(column.name, delimiter) for column in columns) + "\n"
+    yield header_text(delimiter, columns)
+    yield from row_texts(delimiter, columns)
+
+
+def header_text(delimiter: str, columns: Sequence[CsvColumn]) -> str:
+    return delimiter.join(_quoted(column.name, delimiter) for column in columns) + "\n"
+
+
+def row_texts(delimiter: str, columns: Sequence[CsvColumn]) -> Iterator[str]:
+    """The text of rows, block by block."""
     for start in range(0, len(columns[0].values), ITEMS):
         written = [_cells(column, start, delimiter) for column in columns]
         yield "".join([delimiter.join(row) + "\n" for row in zip(*written, strict=True)])
 
 
 def _cells(column: CsvColumn, start: int, delimiter: str) -> list[str]:
-    block = column.values[start : start + ITEMS]
-    if column.form in (CellFormat.DATE, CellFormat.TIME):
-        return [_quoted(text, delimiter) for text in texts_of(block, ColumnFormat(column.form, column.pattern))]
-    if column.kind is Kind.CHAR:
-        return [_quoted(characters_of(row).rstrip(" "), delimiter) for row in block]
-    return _all_written(block.tolist(), column.kind)
+    if column.kind is Kind.CHAR or column.form is not CellFormat.ITEM:
+        return [_quoted(text, delimiter) for text in column.texts(start, start + ITEMS)]
+    return _all_written(column.values[start : start + ITEMS].tolist(), column.kind)
 
 
 def _quoted(text: str, delimiter: str) -> str:

@@ -124,7 +124,6 @@ FORMATS: Final = (
 BY_SUFFIX: Final = {suffix: format for format in FORMATS for suffix in format.suffixes}
 DATED_TABLES: Final = (".parquet", ".arrow", ".feather")
 """The tables with types for dates, times and their differences; npy files have such types too."""
-DATED: Final = (".npy", ".npz", *DATED_TABLES)
 COMPRESSED: Final = (".gz", ".zst")
 """Suffixes that may follow that of a text format (`x.csv.gz`)."""
 TEXTS: Final = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt")

@@ -106,7 +106,7 @@ def _is_text(dataset: Any) -> bool:
 
 
 def _texts(dataset: Any) -> Any:
-    from .parquet import padded_texts
+    from .sources_and_sinks import padded_texts
 
     if dataset.ndim != 1:
         raise disagrees(f"holds text of {dataset.ndim} axes; a column of text has one")

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, ClassVar, Final
 import numpy as np
 
 from ...lang.diagnostics.model import Code
-from ...lang.support.records import dataclass, replace
+from ...lang.support.records import dataclass
 from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES
@@ -40,7 +40,7 @@ from .cells import (
 )
 from .csv import CsvColumn, require_columns
 from .formats import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
-from .sources_and_sinks import AppendSink, Content, Outlet, characters_of, new_array
+from .sources_and_sinks import AppendSink, Content, Outlet, new_array, padded_texts
 
 # ---------------------------------------------------------------------------------------------------- Arrow columns
 #
@@ -57,7 +57,6 @@ _WIDENED: Final = {
 _TEXTS: Final = frozenset({"string", "large_string", "string_view"})
 _DAY_OF_MILLISECONDS: Final = 86_400_000
 _DAY_OF_SECONDS: Final = 86_400
-_DIFFERENCES: Final = (CellFormat.DAYS, CellFormat.DURATION)
 _MOST: Final = 2**63
 
 
@@ -73,7 +72,7 @@ class ArrowColumn:
 
     @property
     def missing(self) -> int:
-        return len(self.present) - int(self.present.sum())
+        return int(self.present.size - self.present.sum())
 
 
 def offers_arrow(value: object) -> bool:
@@ -143,14 +142,15 @@ def items_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
     if reading.form is CellFormat.PRESENT:
         return column.present
     values, filling = column.values, reading.missing
-    if filling is not None and len(column.present) and not column.present.any():
-        return padded_texts([filling] * len(values)) if isinstance(filling, str) else np.full(len(values), filling)
+    if filling is not None and column.present.size and not column.present.any():
+        shape = column.present.shape
+        return padded_texts([filling] * len(values)) if isinstance(filling, str) else np.full(shape, filling)
     if reading.form is not CellFormat.ITEM and values.dtype.kind == "U":
         values = _dates_of(column, reading)
-    elif reading.form in _DIFFERENCES:
+    elif reading.form.is_difference:
         values = _differences_of(column, reading.form)
     elif reading.form is not CellFormat.ITEM and column.form is not reading.form:
-        if column.form not in (CellFormat.DATE, CellFormat.TIME):
+        if not column.form.is_point:
             raise disagrees("holds no dates or times" + (f" in column `{column.name}`" if column.name else ""))
         values = multiplied(values, DAY, CellFormat.TIME) if reading.form is CellFormat.TIME else values // DAY
     if not column.missing:
@@ -177,7 +177,7 @@ def items_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
 def _differences_of(column: ArrowColumn, form: CellFormat) -> Any:
     """Returns a column of differences, or of their numbers, in days or nanoseconds.  Raises FileTrouble E706."""
     of = f" in column `{column.name}`" if column.name else ""
-    if column.form not in (form, *_DIFFERENCES) and (column.form is not CellFormat.ITEM or column.values.dtype.kind not in "iu"):
+    if not column.form.is_difference and (column.form is not CellFormat.ITEM or column.values.dtype.kind not in "iu"):
         raise disagrees(f"holds no differences of dates or times{of}")
     if column.form is form or column.form is CellFormat.ITEM:
         return column.values
@@ -190,24 +190,15 @@ def _differences_of(column: ArrowColumn, form: CellFormat) -> Any:
 
 def _dates_of(column: ArrowColumn, reading: ColumnFormat) -> Any:
     """Returns the numbers of dates or times written as text, with 0 for missing ones.  Raises FileTrouble (E705)."""
-    numbers = np.zeros(len(column.present), np.int64)
-    for at, (text, there) in enumerate(zip(_texts_of(column.values), column.present, strict=True)):
+    numbers, rows = np.zeros(column.present.size, np.int64), column.values.reshape(column.present.size, column.values.shape[-1])
+    for at, (text, there) in enumerate(zip(_texts_of(rows), column.present.reshape(-1), strict=True)):
         if there:
             try:
                 numbers[at] = number_of(text, reading)
             except CellError as trouble:
                 of = f" of column `{column.name}`" if column.name else ""
                 raise damaged(f"item {at}{of}: {trouble.message}", *for_cell(text, Kind.I64, reading)) from None
-    return numbers
-
-
-def padded_texts(texts: list[str]) -> Any:
-    """Returns texts as rows of characters, padded with blanks."""
-    width = max(map(len, texts), default=0)
-    if not width:
-        return np.zeros((len(texts), 0), "U1")
-    codes = "".join([text.ljust(width) for text in texts]).encode("utf-32-le")
-    return np.frombuffer(codes, "<u4").astype("=u4").view("U1").reshape(len(texts), width)
+    return numbers.reshape(column.present.shape)
 
 
 def _texts_of(rows: Any) -> list[str]:
@@ -435,10 +426,7 @@ def require_written(column: CsvColumn) -> None:
 def columns_of(column: CsvColumn) -> list[CsvColumn]:
     """Returns the columns of a value.  Raises E708 for more than two axes."""
     require_storable(column.kind, column.values.shape)
-    if column.kind is Kind.CHAR or column.values.ndim < 2:
-        return [replace(column, values=column.values if column.values.ndim else column.values.reshape(1))]
-    count = column.values.shape[1]
-    return [replace(column, name=f"column{number}", values=column.values[:, number]) for number in range(count)]
+    return csv.columns_of(column)
 
 
 def require_storable(kind: Kind, shape: tuple[int, ...]) -> None:
@@ -459,9 +447,9 @@ def require_table(columns: Sequence[CsvColumn]) -> None:
 def write_table(file: BinaryIO, columns: Sequence[CsvColumn], *, ipc: bool = False) -> None:
     """Writes columns of one length, as Parquet or (`ipc`) as an Arrow IPC file.  Raises OSError."""
     with Outlet(file) as outlet:
-        writer = _RowGroups(outlet, [(column.name, column.kind, column.form) for column in columns], ipc=ipc)
+        writer = _RowGroups(outlet, columns, ipc=ipc)
         for start in range(0, len(columns[0].values), writer.rows):
-            writer.write([column.values[start : start + writer.rows] for column in columns])
+            writer.write([_part(column, start, start + writer.rows) for column in columns])
         writer.close()
 
 
@@ -470,8 +458,8 @@ def arrow_table(columns: Sequence[CsvColumn]) -> Any:
     import pyarrow
 
     require_table(columns)
-    types = [_type(column.kind, column.form) for column in columns]
-    arrays = [pyarrow.array(_items(column.values, type), type) for column, type in zip(columns, types, strict=True)]
+    types, every = [_type(column) for column in columns], len(columns[0].values)
+    arrays = [pyarrow.array(_items(_part(column, 0, every), type), type) for column, type in zip(columns, types, strict=True)]
     return pyarrow.Table.from_arrays(arrays, names=[column.name for column in columns])
 
 
@@ -479,15 +467,14 @@ class _RowGroups:
     """Writes a new file one row group after another."""
 
     def __init__(
-        self, file: BinaryIO | Outlet | None, columns: Sequence[tuple[str, Kind, CellFormat]], *, ipc: bool = False
+        self, file: BinaryIO | Outlet | None, columns: Sequence[CsvColumn], *, ipc: bool = False
     ) -> None:  # fmt: skip
         import pyarrow
         from pyarrow import parquet
 
         self.rows = max(1, _GROUP // len(columns))
-        stored = [_type(kind, form) for _, kind, form in columns]
-        self._schema = pyarrow.schema([(name, type) for (name, _, _), type in zip(columns, stored, strict=True)])
-        texts = [name for name, kind, _ in columns if kind is Kind.CHAR]
+        self._schema = pyarrow.schema([(column.name, _type(column)) for column in columns])
+        texts = [column.name for column in columns if column.is_text]
         self._writer: Any
         if ipc:
             self._writer = pyarrow.ipc.new_file(file, self._schema)
@@ -495,7 +482,7 @@ class _RowGroups:
             self._writer = parquet.ParquetWriter(file, self._schema, use_dictionary=texts)
 
     def write(self, parts: Sequence[Any]) -> None:
-        """Writes a row group; text is passed as rows of characters."""
+        """Writes a row group."""
         import pyarrow
 
         arrays = [pyarrow.array(_items(part, field.type), field.type) for part, field in zip(parts, self._schema, strict=True)]
@@ -505,11 +492,13 @@ class _RowGroups:
         self._writer.close()
 
 
-def _type(kind: Kind, form: CellFormat) -> Any:
+def _type(column: CsvColumn) -> Any:
     """Returns the Arrow type of a column; differences of days are stored as seconds, Arrow's longest unit."""
     import pyarrow
 
-    match form:
+    if column.is_text:
+        return pyarrow.string()
+    match column.form:
         case CellFormat.DATE:
             return pyarrow.date32()
         case CellFormat.TIME:
@@ -518,15 +507,23 @@ def _type(kind: Kind, form: CellFormat) -> Any:
             return pyarrow.duration("s")
         case CellFormat.DURATION:
             return pyarrow.duration("ns")
-    return pyarrow.string() if kind is Kind.CHAR else pyarrow.from_numpy_dtype(NUMPY_NAMES[kind])
+    return pyarrow.from_numpy_dtype(NUMPY_NAMES[column.kind])
+
+
+def _part(column: CsvColumn, start: int, stop: int) -> Any:
+    """Returns rows of a column: an array, or a list of texts, None for a missing date or time."""
+    if not column.is_text:
+        return column.values[start:stop]
+    texts = column.texts(start, stop)
+    return texts if column.form is CellFormat.ITEM else [text or None for text in texts]
 
 
 def _items(part: Any, type: Any) -> Any:
     import numpy
     import pyarrow
 
-    if part.ndim == 2:
-        return [characters_of(row).rstrip(" ") for row in part]
+    if isinstance(part, list):
+        return part
     if not pyarrow.types.is_temporal(type):
         return numpy.ascontiguousarray(part)
     missing = part == MISSING_POINT
@@ -553,9 +550,10 @@ class ParquetSink(AppendSink):
         import numpy
 
         AppendSink.prepare(self)
-        names = [self.name] if len(self.shape) == 1 else [f"column{number}" for number in range(self.shape[1])]
-        self._groups = _RowGroups(self.file, [(column, self.kind, self.reading.form) for column in names])
-        self._waiting = numpy.empty((self._groups.rows, len(names)), NUMPY_NAMES[self.kind])
+        no_rows = new_array((0, *self.shape[1:]), self.kind)
+        columns = csv.columns_of(CsvColumn(self.name, no_rows, self.kind, self.reading.form))
+        self._groups = _RowGroups(self.file, columns)
+        self._waiting = numpy.empty((self._groups.rows, len(columns)), NUMPY_NAMES[self.kind])
 
     def append(self, rows: Any) -> None:
         require_written(CsvColumn(self.name, rows, self.kind, self.reading.form))

@@ -33,7 +33,7 @@ from ..vm.run_state import rho_number as number_in_text
 from . import csv
 from .cells import Column, changed, require_shape
 from .csv import DELIMITERS, Table
-from .formats import BY_SUFFIX, DATED, FileTrouble, damaged, disagrees, require_package, split_member, suffixes, system_errors
+from .formats import BY_SUFFIX, FileTrouble, damaged, disagrees, require_package, split_member, suffixes, system_errors
 from .records import RecordOffset
 from .sources_and_sinks import Content, bytes_of, new_array, suffix_of
 
@@ -265,13 +265,6 @@ def table_of(content: Content, suffix: str, wanted: InputSpec, places: tuple[Rec
 def column_of(member: str, wanted: InputSpec) -> Column:
     """The column of a table that an input reads."""
     return Column(member, wanted.kind, wanted.rank, wanted.reading)
-
-
-def reading_from(path: str, reading: ColumnFormat) -> ColumnFormat:
-    """The clauses of an input; for a format without types for differences of dates, they say that these are numbers."""
-    typed = suffix_of(split_member(path)[0]) in DATED
-    is_number = reading.form in (CellFormat.DAYS, CellFormat.DURATION) and not typed
-    return replace(reading, form=CellFormat.ITEM) if is_number else reading
 
 
 def is_any_value(declared: ArrayType) -> bool:

@@ -395,7 +395,7 @@ class Converter:
 
     def _item(self, cells: RecordCells, cell: int) -> Any:
         text, wanted = cells.text(cell), self._wanted
-        if wanted.reading.form not in (CellFormat.DATE, CellFormat.TIME):
+        if not wanted.reading.form.is_point:
             return item_or_missing(text, wanted, is_text=wanted.takes_quoted and cells.is_quoted(cell))
         item = self._known.get(text)
         if item is None:
@@ -439,7 +439,7 @@ def _form_of(wanted: Column) -> int | None:
         return None
     if reading.form is CellFormat.PRESENT:
         return _PRESENT
-    if reading.form is not CellFormat.ITEM:
+    if reading.form.is_point:
         if kind is not Kind.I64:
             return None
         if not reading.pattern:

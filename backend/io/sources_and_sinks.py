@@ -324,6 +324,17 @@ def blocks_of(values: Any, items: int = ITEMS) -> Iterator[Any]:
         yield from numpy.nditer(values, ["external_loop", "buffered"], order="C", buffersize=items)
 
 
+def padded_texts(texts: list[str]) -> Any:
+    """Returns texts as rows of characters, padded with blanks."""
+    import numpy as np
+
+    width = max(map(len, texts), default=0)
+    if not width:
+        return np.zeros((len(texts), 0), "U1")
+    codes = "".join([text.ljust(width) for text in texts]).encode("utf-32-le")
+    return np.frombuffer(codes, "<u4").astype("=u4").view("U1").reshape(len(texts), width)
+
+
 def characters_of(items: Any) -> str:
     """The characters of a vector of dtype `U1`; NumPy's own conversion drops NUL characters."""
     import numpy

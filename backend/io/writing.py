@@ -17,6 +17,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO, Final, TypeAlias
 
 import numpy as np
@@ -29,11 +30,11 @@ from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import Kind
 from ..vm.values import DIGITS, Array, needs_exponent, number_text, shortest_decimal, split_at_point, to_numpy
 from . import csv
-from .cells import require_dated, texts_of
+from .cells import counted_items, require_dated, text_of, texts_of
 from .csv import CsvColumn, TextSink
-from .formats import BY_SUFFIX, COMPRESSED, DATED, DATED_TABLES, FileTrouble, require_package, suffixes
+from .formats import BY_SUFFIX, COMPRESSED, DATED_TABLES, FileTrouble, require_package, suffixes
 from .reading import located
-from .sources_and_sinks import ITEMS, RowSink, blocks_of, characters_of, require_utf8, suffix_of
+from .sources_and_sinks import ITEMS, RowSink, blocks_of, characters_of, padded_texts, require_utf8, suffix_of
 
 # ---------------------------------------------------------------------------------------------------- JSON
 #
@@ -45,14 +46,15 @@ _SPELLED: Final = (Kind.F32, Kind.F64, Kind.C64, Kind.C128)
 """Kinds with items that JSON cannot represent as numbers."""
 
 
-def texts(kind: Kind, values: Any) -> Iterator[str]:
+def texts(kind: Kind, values: Any, reading: ColumnFormat = AS_WRITTEN) -> Iterator[str]:
     """Yields the full text in blocks; `values`: a NumPy array of the kind."""
-    yield f'{{"elem": "{kind.value}", "shape": {json.dumps(list(values.shape))}, "data": '
-    yield from _nested(kind, values) if values.ndim else (_text(kind, values),)
+    element = kind.value if reading.form is CellFormat.ITEM else reading.form.name.lower()
+    yield f'{{"elem": "{element}", "shape": {json.dumps(list(values.shape))}, "data": '
+    yield from _nested(kind, values, reading) if values.ndim else (_text(kind, values, reading),)
     yield "}\n"
 
 
-def _nested(kind: Kind, values: Any) -> Iterator[str]:
+def _nested(kind: Kind, values: Any, reading: ColumnFormat) -> Iterator[str]:
     """Yields a nested list in blocks; the last axis of text is a string."""
     opening, comma, closing = ('"', "", '"') if kind is Kind.CHAR and values.ndim == 1 else ("[", ", ", "]")
     rows = max(1, ITEMS // max(1, values[:1].size))
@@ -62,13 +64,16 @@ def _nested(kind: Kind, values: Any) -> Iterator[str]:
         if start:
             yield comma
         if part.size > ITEMS:
-            yield from _nested(kind, part[0])
+            yield from _nested(kind, part[0], reading)
         else:
-            yield _text(kind, part)[1:-1]
+            yield _text(kind, part, reading)[1:-1]
     yield closing
 
 
-def _text(kind: Kind, values: Any) -> str:
+def _text(kind: Kind, values: Any, reading: ColumnFormat) -> str:
+    if reading.form is not CellFormat.ITEM:
+        write = partial(text_of, reading=reading) if reading.form.is_point else None
+        return json.dumps(counted_items(values.tolist(), write), ensure_ascii=False)
     if kind is Kind.CHAR:
         return json.dumps(_strings(values), ensure_ascii=False)
     items = values.tolist()
@@ -248,9 +253,13 @@ def prepare_values(
             return PendingWrite(path, lambda file: npy.write(file, column.values, column.kind, column.form), span)
         if BY_SUFFIX[suffix].table and suffix not in csv.DELIMITERS:
             return PendingWrite(path, _table_writer(path, parquet.columns_of(column)), span)
-        is_text = (column.kind is Kind.CHAR and column.values.ndim == 2) or column.form is not CellFormat.ITEM
-        if is_text and suffix in csv.DELIMITERS:
+        if suffix in csv.DELIMITERS and column.form is not CellFormat.ITEM:
+            csv.require_table(column.kind, column.values.shape)
+            return PendingWrite(path, _table_writer(path, csv.columns_of(column)), span)
+        if suffix in csv.DELIMITERS and column.kind is Kind.CHAR and column.values.ndim == 2:
             return PendingWrite(path, _table_writer(path, [column]), span)
+        if suffix == ".json":
+            return PendingWrite(path, _json_writer(column), span)
         return PendingWrite(path, _writer(path, column.values, column.kind), span)
 
 
@@ -313,22 +322,16 @@ def _names_of(header: Output) -> list[str]:
 
 
 def _column(path: str, name: str, values: Any, kind: Kind, reading: ColumnFormat) -> CsvColumn:
-    """The column of an output; dates and times become text if the format lacks such types."""
-    array = to_numpy(values) if isinstance(values, Array) else values
-    known = _suffix(path) in DATED and not reading.pattern
-    if reading.form in (CellFormat.DAYS, CellFormat.DURATION):
-        return CsvColumn(name, array, kind, reading.form if known else CellFormat.ITEM)
-    if reading.form is CellFormat.ITEM:
-        return CsvColumn(name, array, kind)
-    import numpy
-
+    """The column of an output.  Where the format has no dates, times and differences, points and what a text file has are text,
+    and differences are numbers."""
+    array, suffix = to_numpy(values) if isinstance(values, Array) else values, _suffix(path)
     require_dated(array, reading)
-    if known or (_suffix(path) in csv.DELIMITERS and array.ndim == 1):
+    if reading.form is CellFormat.ITEM or BY_SUFFIX[suffix].cells or (suffix == ".npy" and not reading.pattern):
         return CsvColumn(name, array, kind, reading.form, reading.pattern)
-    texts = texts_of(array, reading)
-    width = max(map(len, texts), default=0)
-    characters = numpy.array([list(text.ljust(width)) for text in texts], "U1").reshape(*array.shape, width)
-    return CsvColumn(name, characters, Kind.CHAR, dated=True)
+    if reading.form.is_difference and suffix != ".txt":
+        return CsvColumn(name, array, kind)
+    characters = padded_texts(texts_of(array, reading))
+    return CsvColumn(name, characters.reshape(*array.shape, characters.shape[1]), Kind.CHAR)
 
 
 def _table_writer(path: str, columns: Sequence[CsvColumn]) -> Callable[[BinaryIO], None]:
@@ -406,10 +409,9 @@ def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
 
     suffix = _suffix(path)
     array = to_numpy(values) if isinstance(values, Array) else values
-    if kind is Kind.CHAR and suffix in (".txt", ".json"):
+    if kind is Kind.CHAR and suffix == ".txt":
         require_utf8(array)
-        if suffix == ".txt":
-            require_lines(array)
+        require_lines(array)
     match suffix:
         case ".npy":
             npy.require_writable(array)
@@ -422,11 +424,16 @@ def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
             return lambda file: png.write(file, array.shape, pixels.depth, pixels.band)
         case ".txt":
             return lambda file: _write_texts(file, texts_of_lines(kind, array))
-        case ".json":
-            return lambda file: _write_texts(file, texts(kind, array))
         case _:
             csv.require_table(kind, array.shape)
             return lambda file: _write_texts(file, csv.texts(csv.DELIMITERS[suffix], kind, array))
+
+
+def _json_writer(column: CsvColumn) -> Callable[[BinaryIO], None]:
+    if column.kind is Kind.CHAR:
+        require_utf8(column.values)
+    reading = ColumnFormat(column.form, column.pattern)
+    return lambda file: _write_texts(file, texts(column.kind, column.values, reading))
 
 
 def _write_texts(file: BinaryIO, texts: Iterator[str]) -> None:
@@ -466,7 +473,7 @@ def sink_type(path: str, kind: Kind, reading: ColumnFormat) -> type[RowSink] | N
     from .parquet import ParquetSink
     from .zarr import ZarrSink
 
-    suffix, is_point = suffix_of(path), reading.form in (CellFormat.DATE, CellFormat.TIME)
+    suffix = suffix_of(path)
     if suffix == ".npy":
         return None if reading.pattern else NpySink
     if kind is Kind.CHAR:
@@ -474,7 +481,7 @@ def sink_type(path: str, kind: Kind, reading: ColumnFormat) -> type[RowSink] | N
     if suffix == ".parquet":
         return None if reading.pattern else ParquetSink
     if suffix == ".zarr":
-        return None if is_point else ZarrSink
+        return None if reading.form.is_point else ZarrSink
     return TextSink if suffix in (".csv", ".tsv") else None
 
 

@@ -30,6 +30,14 @@ class CellFormat(Enum):
     DURATION = "a difference of times: nanoseconds"
     PRESENT = "whether the cell is filled"
 
+    @property
+    def is_point(self) -> bool:
+        return self in (CellFormat.DATE, CellFormat.TIME)
+
+    @property
+    def is_difference(self) -> bool:
+        return self in (CellFormat.DAYS, CellFormat.DURATION)
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnFormat:

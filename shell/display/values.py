@@ -91,21 +91,16 @@ class DisplayedValue:
         if hasattr(self.value, "discard"):
             return None
         if self.unit is not None:
+            from ...backend.io.cells import counted_items
+
             items = nested(self.value) if isinstance(self.value, Array) else self.value.tolist()
-            return _points(items, self.write if self.unit.is_point else None)
+            return counted_items(items, self.write if self.unit.is_point else None)
         if isinstance(self.value, Array):
             return plain_data(nested(self.value))
         if self.kind is not Kind.CHAR:
             return plain_data(self.value.tolist())
 
         return nested(from_numpy(self.value))
-
-
-def _points(items: Any, write: Callable[[Any], str] | None) -> Any:
-    """Dates and times as texts, differences as numbers, missing ones as null."""
-    if isinstance(items, list):
-        return [_points(item, write) for item in items]
-    return None if items == MISSING_POINT else items if write is None else write(items)
 
 
 @dataclass(frozen=True, slots=True)

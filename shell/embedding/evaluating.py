@@ -16,7 +16,8 @@ import numpy as np
 from ...backend.cpu.views import NumArray
 from ...backend.io.cells import from_numpy
 from ...backend.io.formats import missing_package
-from ...backend.io.parquet import ArrowColumn, columns_of_arrow, items_of, offers_arrow, padded_texts
+from ...backend.io.parquet import ArrowColumn, columns_of_arrow, items_of, offers_arrow
+from ...backend.io.sources_and_sinks import padded_texts
 from ...backend.vm.executor import PreparedPlanPool
 from ...backend.vm.values import NUMPY_NAMES, from_numpy as values_from_numpy, kind_of_dtype, nested
 from ...lang.diagnostics.model import Rejected, RhoError

@@ -34,7 +34,6 @@ from ...backend.io.reading import (
     read_shape,
     read_values,
     reading_bytes,
-    reading_from,
 )
 from ...backend.io.sources_and_sinks import Content, suffix_of
 from ...backend.vm.values import kind_of_dtype
@@ -102,8 +101,7 @@ def find_inputs(
                 if file not in pipes:
                     pipes[file] = _read_pipe(partial(read_bytes, file, pipes=Pipes.READ), shown, limit, entry)
                 held = pipes[file]
-            reading = reading_from(path, entry.reading)
-            wanted = InputSpec(type.element.kind, type.rank, entry.span, reading, shown, held, tables)
+            wanted = InputSpec(type.element.kind, type.rank, entry.span, entry.reading, shown, held, tables)
             shape = read_shape(path, wanted)
             reading_memory = reading_bytes(path, type.element.kind, shape, entry.span, held=held)
         except RhoError as error:
