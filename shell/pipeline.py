@@ -160,13 +160,21 @@ class Session:
         stored = None if scheduling is None or scheduling.plan is None else stored_streaming_plan(scheduling.plan)
         if allowed is not None or stored is not None:
             from ..backend.schedule.streams.pass_partitioning import CannotStream
-            from .execution.admission_control import refuse_memory
+            from .execution.admission_control import refuse_memory, sufficient_memory
             from .execution.streaming import in_tiles
 
             try:
                 loaded = in_tiles(loaded, allowed, stored, scheduling, connection, texts, steps)
             except CannotStream as trouble:
-                refuse_memory(candidate, local_plan, request.limits.memory, taken, trouble)
+                advice: tuple[str, ...] = ()
+                if request.limits.memory is not None and stored is None and dealing is None and trouble.why:
+                    in_memory = loaded
+
+                    def planned(limit: int) -> LoadedProgram:
+                        return in_tiles(in_memory, limit, None, scheduling, None, texts, Detail.STEPS)
+
+                    advice = (sufficient_memory(planned, request.limits.memory, local_plan, taken),)
+                refuse_memory(candidate, local_plan, request.limits.memory, taken, trouble, advice=advice)
         check_time(candidate, request.limits.seconds)
         if loaded.streams or (scheduling is None and not core.schedules):
             return loaded

@@ -91,6 +91,49 @@ def refuse_memory(
     raise Refused([Diagnostic(Code.E702, message, span, label=label, labels=tuple(labels[1:]), notes=tuple(notes))])
 
 
+def sufficient_memory(tiles: Callable[[int], object], limit: int, plan: ExecutionPlan, files: FileMemory) -> str:
+    """A note with a round limit within which the program runs: the least above `limit` for which `tiles` plans it (it raises
+    CannotStream), else what it needs in memory.  Below a megabyte tiles would have few rows."""
+    from ...backend.schedule.streams.pass_partitioning import CannotStream
+
+    need = _peak(plan) + files.bytes
+    limits = [one for one in _round_numbers(need) if one > max(limit, min(need, _LEAST_NAMED) - 1)]
+
+    def fits(which: int) -> bool:
+        if limits[which] >= need:
+            return True
+        try:
+            tiles(limits[which])
+        except (CannotStream, Refused):
+            return False
+        return True
+
+    first = 0 if fits(0) else len(limits) - 1 - _bisect(lambda back: fits(len(limits) - 1 - back), 0, len(limits) - 1)
+    in_memory = ", with all of its values in memory" * (limits[first] >= need)
+    return f"`--max-memory {_short(limits[first])}` would do{in_memory}"
+
+
+_LEAST_NAMED: Final = 1_000_000
+_MANTISSAS: Final = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
+
+
+def _round_numbers(most: int) -> Iterator[int]:
+    """Round numbers up to the first that is at least `most`."""
+    power = 1
+    while True:
+        for mantissa in _MANTISSAS:
+            yield mantissa * power
+            if mantissa * power >= most:
+                return
+        power *= 10
+
+
+def _short(count: int) -> str:
+    """A round number of bytes: `15MB`, `1200kB`."""
+    unit, size = next((unit, size) for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 1000), ("B", 1)) if count % size == 0)
+    return f"{count // size}{unit}"
+
+
 def _streams_note(candidate: PlanCandidate, streams: CannotStream) -> str:
     """The note on the phase that prevents streaming: ``it cannot stream from its files: `⍋x` needs all of its argument at
     once``."""
