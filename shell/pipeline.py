@@ -284,9 +284,11 @@ def file_memory(bound: BoundGraph, request: RunRequest, files: Mapping[str, Inpu
 
         cap = Numbers().cap
         for phase in bound.graph.phases:
-            if isinstance(phase, Output) and phase.name in request.outputs:
-                type, path = bound.graph.types[phase.arg], request.outputs[phase.name]
-                shape = tuple(cap(size) for size in type.shape)
+            if not isinstance(phase, Output):
+                continue
+            type = bound.graph.types[phase.arg]
+            shape = tuple(cap(size) for size in type.shape)
+            for path in [path for name, path in request.written if name == phase.name]:
                 taken.append((writing_bytes(path, type.element.kind, shape), f"writing `{phase.name}` to `{path}`"))
     return FileMemory(*max(taken, default=(0, "")), any(size for size, _ in taken[len(files) :]))
 

@@ -229,7 +229,8 @@ def column_of_objects(name: str, objects: Sequence[Any], first: int = 0) -> Arro
             far = next((item for item in objects if item is not None and not _FIRST <= item <= _LAST), None)
             if far is not None:
                 raise disagrees(f"has the integer {far} in column `{name}`, which does not fit i64")
-        return ArrowColumn(name, np.array([0 if item is None else item for item in objects], np.int64 if kinds == {int} else np.float64), present)
+        numbers = [0 if item is None else item for item in objects]
+        return ArrowColumn(name, np.array(numbers, np.int64 if kinds == {int} else np.float64), present)
     if kinds <= {datetime.datetime, datetime.date}:
         moments = [_EPOCH if item is None else _moment(item) for item in objects]
         ticks = np.array([(moment - _EPOCH) // datetime.timedelta(microseconds=1) for moment in moments], np.int64)

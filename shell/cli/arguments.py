@@ -80,14 +80,20 @@ class Arguments:
         """The `NAME=VALUE` arguments of an option as a dict; `shape` is their form for messages.
         UsageError: a missing `=` or a repeated name."""
         pairs: dict[str, str] = {}
-        for text in self.values(name):
-            key, equals, value = text.partition("=")
-            key = key.strip()
-            if not equals or not key or not value:
-                raise UsageError(f"`{name} {text}` is not of the form {name} {shape}")
+        for key, value in self.every_pair(name, shape):
             if key in pairs:
                 raise UsageError(f"{name} names `{key}` twice (`{pairs[key]}` and `{value}`)", "give each name once")
             pairs[key] = value
+        return pairs
+
+    def every_pair(self, name: str, shape: str) -> list[tuple[str, str]]:
+        """`NAME=VALUE` options in order, with names that are given several times.  UsageError: a missing `=`."""
+        pairs = []
+        for text in self.values(name):
+            key, equals, value = text.partition("=")
+            if not equals or not key.strip() or not value:
+                raise UsageError(f"`{name} {text}` is not of the form {name} {shape}")
+            pairs.append((key.strip(), value))
         return pairs
 
 
@@ -513,28 +519,31 @@ def request_of(arguments: Arguments, console: Console) -> RunRequest:
     from ..execution.run_request import Grouping, Limits, RunRequest
 
     params = arguments.pairs("--set", "PARAM=VALUE")
-    inputs, given = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
-    outputs, headers = _output_paths(given)
+    inputs, given = arguments.pairs("--in", "NAME=PATH"), arguments.every_pair("--out", "NAME=PATH")
+    files, headers = _output_files(given)
+    outputs: dict[str, str] = {}
+    for name, path in files:
+        outputs.setdefault(name, path)
     check_streams(inputs, given, terminal=console.out.isatty(), program="-" in arguments.positional[:1])
     limits = Limits(_parse_bytes(arguments.value("--max-memory")), parse_seconds("--max-time", arguments.value("--max-time")))
     grouping = Grouping.AS_WRITTEN if arguments.has("--exact") else Grouping.CHEAPEST
     sizes = {name: parse_size("--size", name, text) for name, text in arguments.pairs("--size", "NAME=N").items()}
-    return RunRequest(inputs, params, outputs, limits, console.input, grouping, sizes, headers=headers)
+    return RunRequest(inputs, params, outputs, limits, console.input, grouping, sizes, headers=headers, files=tuple(files))
 
 
-def _output_paths(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """The path of each output, and for a matrix the output that names its columns, as in `day,total:region=report.csv`."""
-    paths: dict[str, str] = {}
+def _output_files(given: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, str]], dict[str, str]]:
+    """The outputs with their files, and for a matrix the output that names its columns, as in `day,total:region=report.csv`."""
+    files: list[tuple[str, str]] = []
     headers: dict[str, str] = {}
-    for names, path in given.items():
+    for names, path in given:
         for part in names.split(","):
             name, colon, header = map(str.strip, part.partition(":"))
             if colon:
                 headers[name] = header
-            if name in paths:
-                raise UsageError(f"--out names `{name}` twice (`{paths[name]}` and `{path}`)", "give each name once")
-            paths[name] = path
-    return paths, headers
+            if (name, path) in files:
+                raise UsageError(f"--out names `{name}` twice for `{path}`", "give each name once")
+            files.append((name, path))
+    return files, headers
 
 
 def permissions_of(arguments: Arguments, request: RunRequest, script: str, folder: str) -> Permissions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...lang.diagnostics.model import RhoError
@@ -80,10 +80,10 @@ def reject_same_file(arguments: Arguments) -> None:
         taken[_real_path(path)] = f"{option} already"
 
 
-def reject_overwriting_inputs(arguments: Arguments, loaded: LoadedProgram, outputs: Mapping[str, str] | None = None) -> None:
+def reject_overwriting_inputs(arguments: Arguments, loaded: LoadedProgram, outputs: Sequence[tuple[str, str]] = ()) -> None:
     """Raise UsageError if an option writes a file that the program reads: an input or a module.
 
-    `outputs`: paths of outputs by name, also of those that `--out-dir` writes."""
+    `outputs`: outputs with their paths, also those that `--out-dir` writes."""
     taken = {_real_path(name): "the program" for name in loaded.checked.sources if not name.startswith("<")}
     on_disk = {name: file for name, file in loaded.files.items() if file.wanted.held is None}
     taken.update({_real_path(file.path): f"read as input `{name}`" for name, file in on_disk.items()})
@@ -92,7 +92,7 @@ def reject_overwriting_inputs(arguments: Arguments, loaded: LoadedProgram, outpu
         _reject_taken(option, path, taken)
     taken.update({_real_path(path): f"{option} already" for option, path in named})
     stated = {(name.partition(":")[0], path) for option, path in named for name in option.removeprefix("--out ").split(",")}
-    for name, path in (outputs or {}).items():
+    for name, path in outputs:
         if (name, path) not in stated and stream_of(path) is None:
             _reject_taken(f"--out-dir for {name}", path, taken)
 

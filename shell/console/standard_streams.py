@@ -61,26 +61,28 @@ def stream_of(path: str) -> StandardStream | None:
     return StandardStream(format.lower(), member)
 
 
-def check_streams(inputs: Mapping[str, str], outputs: Mapping[str, str], *, terminal: bool, program: bool) -> None:
+def check_streams(inputs: Mapping[str, str], outputs: Sequence[tuple[str, str]], *, terminal: bool, program: bool) -> None:
     """Raise UsageError for a stream whose format does not exist or that would be used twice.
 
     `terminal`: standard output is a terminal; `program`: standard input holds the program."""
     reading = [_checked_name("--in", name, path, READ_FORMATS) for name, path in inputs.items()]
-    writing = [_checked_name("--out", name, path, WRITE_FORMATS) for name, path in outputs.items()]
+    writing = [(name, path) for name, path in outputs if _checked_name("--out", name, path, WRITE_FORMATS)]
     first, *others = [name for name in reading if name] or [""]
     if first and program:
         raise UsageError(f"--in {first}={inputs[first]}: standard input holds the program", "give one of them a file")
     if others and not all((stream := stream_of(inputs[name])) is not None and stream.member for name in (first, *others)):
         raise UsageError(f"--in {others[0]}={inputs[others[0]]}: standard input is read by --in {first} already",
                          "one array can come from it, or columns of one table: `-:csv:name`")  # fmt: skip
-    first, *others = [name for name in writing if name] or [""]
-    if others:
-        raise UsageError(f"--out {others[0]}={outputs[others[0]]}: standard output is --out {first}'s already",
+    if not writing:
+        return
+    (name, path), *more = writing
+    for another, its_path in more[:1]:
+        raise UsageError(f"--out {another}={its_path}: standard output is --out {name}'s already",
                          "one output can go there: give the others files")  # fmt: skip
-    stream = stream_of(outputs[first]) if first else None
+    stream = stream_of(path)
     if stream is not None and stream.format in BINARY_FORMATS and terminal:
-        raise UsageError(f"--out {first}={outputs[first]}: {stream.format} is binary, and standard output is a terminal",
-                         f"redirect it to a file, or write text: --out {first}=-:csv")  # fmt: skip
+        raise UsageError(f"--out {name}={path}: {stream.format} is binary, and standard output is a terminal",
+                         f"redirect it to a file, or write text: --out {name}=-:csv")  # fmt: skip
 
 
 def _checked_name(option: str, name: str, path: str, formats: tuple[str, ...]) -> str:

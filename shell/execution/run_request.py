@@ -51,7 +51,8 @@ class RunRequest:
 
     `inputs` and `outputs` are paths (relative to the working folder) or streams by name, `params` are texts by name, `arrays` are
     inputs given as NumPy arrays.  `standard_input` is the stream for `-`.  `sizes` override those of the data, for plans.
-    `headers` has, by the name of a matrix to be written, the output that names its columns.
+    `headers` has, by the name of a matrix to be written, the output that names its columns.  `files` are
+    outputs with their paths, where one has several.
     """
 
     inputs: Mapping[str, str] = field(default_factory=dict)
@@ -63,6 +64,12 @@ class RunRequest:
     sizes: Mapping[str, int] = field(default_factory=dict)
     arrays: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def written(self) -> list[tuple[str, str]]:
+        """The outputs with each of their files, in the order of the options."""
+        return [*self.files, *(one for one in self.outputs.items() if one not in self.files)]
 
 
 def require_complete(core: Core, request: RunRequest, *, planned: bool = False) -> None:

@@ -81,11 +81,11 @@ def sinks_of(request: RunRequest, core: Core, *, runs: bool) -> dict[str, Target
     from ...backend.io.writing import sink_type
     from ...backend.schedule.streams.stream_planning import Target
 
-    paths = Counter(request.outputs.values())
+    paths, files = Counter(path for _, path in request.written), Counter(name for name, _ in request.written)
     sinks = {}
     for entry in core.outputs:
         path = request.outputs.get(entry.name, "" if runs else f"{entry.name}.npy")
-        if stream_of(path) is not None or paths[path] > 1 or entry.name in request.headers:
+        if stream_of(path) is not None or paths[path] > 1 or files[entry.name] > 1 or entry.name in request.headers:
             continue
         sink = sink_type(path, core.types[entry.value].element.kind, entry.reading)
         if sink is not None:

@@ -74,7 +74,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     request = request_of(arguments, console)
     json = wants_json(arguments)
     results = console
-    if any(stream_of(target) is not None for target in request.outputs.values()):
+    if any(stream_of(target) is not None for _, target in request.written):
         if json:
             raise UsageError("--json and an output `-` both write standard output", "give the output a file")
         console = replace(console, out=console.err)  # printed values
@@ -122,7 +122,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
                 console.note(line)
         if arguments.has("--require-optimal"):
             require_optimal(loaded.plan, path)
-        reject_overwriting_inputs(arguments, loaded, request.outputs)
+        reject_overwriting_inputs(arguments, loaded, request.written)
         _make_folder(arguments.value("--out-dir"))
         if traced is not None and not permissions.may_write(traced):
             raise Refused([permissions.write_refusal(traced, Span(source.name, 0, 0))])
@@ -173,7 +173,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         for line in _silent_run_notes(report.outcome, program, shows_outputs):
             console.note(line)
     if code is Exit.OK and console.err.isatty():
-        for line in _written_lines(request.outputs, [one.path for one in plots.requests], traced):
+        for line in _written_lines(request.written, [one.path for one in plots.requests], traced):
             console.note(line)
     return code
 
@@ -187,10 +187,10 @@ def _shown_outputs(loaded: LoadedProgram, outcome: Outcome, console: Console, wi
     return output_lines([outcome.outputs[one.name] for one in entries], console.width, console.digits)
 
 
-def _written_lines(outputs: Mapping[str, str], pictures: Sequence[str | None], trace: str | None) -> list[str]:
+def _written_lines(outputs: Sequence[tuple[str, str]], pictures: Sequence[str | None], trace: str | None) -> list[str]:
     """The lines that say what was written to which file."""
     names: dict[str, list[str]] = {}
-    for name, path in outputs.items():
+    for name, path in outputs:
         if stream_of(path) is None:
             names.setdefault(path, []).append(name)
     lines = [f"wrote {', '.join(written)} to {path}" for path, written in names.items()]
@@ -253,24 +253,23 @@ def _silent_run_notes(outcome: Outcome, program: Source, shows_outputs: bool) ->
 
 def _check_outputs(loaded: LoadedProgram, request: RunRequest, permissions: Permissions) -> None:
     """Raise Refused or RunFailed if an output cannot be written, before anything is computed."""
-    targets = {name: target for name, target in request.outputs.items() if stream_of(target) is None}
+    targets = [(name, target) for name, target in request.written if stream_of(target) is None]
     if not targets:
         return
     from ...backend.io.writing import check_writable
 
     for entry in loaded.core.outputs:
-        path = targets.get(entry.name)
-        if path is not None:
+        for path in [target for name, target in targets if name == entry.name]:
             if not permissions.may_write(path):
                 raise Refused([permissions.write_refusal(path, entry.span)])
             check_writable(path, entry.span)
 
 
-def _by_path(outputs: Sequence[CoreOutput], paths: Mapping[str, str]) -> dict[str, list[CoreOutput]]:
+def _by_path(outputs: Sequence[CoreOutput], files: Sequence[tuple[str, str]]) -> dict[str, list[CoreOutput]]:
     """The outputs by the path of their file, in the order in which the options name them."""
     entries = {entry.name: entry for entry in outputs}
     entries_of: dict[str, list[CoreOutput]] = {}
-    for name, path in paths.items():
+    for name, path in files:
         entries_of.setdefault(path, []).append(entries[name])
     return entries_of
 
@@ -286,7 +285,7 @@ def _save(
 
     files: list[PendingWrite] = []
     streamed: list[PendingWrite] = []
-    for path, entries in _by_path(loaded.core.outputs, request.outputs).items():
+    for path, entries in _by_path(loaded.core.outputs, request.written).items():
         span, stream = entries[0].span, stream_of(path)
         prepared, name = (files, path) if stream is None else (streamed, stream.named())
         if len(entries) > 1 or entries[0].name in request.headers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from .conftest import Rho
@@ -73,6 +74,30 @@ def test_a_matrix_is_columns(rho: Rho, tmp_path: Path, monkeypatch: pytest.Monke
     ran = rho("run", "p.rho", "--out", out)
     assert ran.code == 0, ran.err
     assert (tmp_path / out.partition("=")[2]).read_text(encoding="utf-8") == text
+
+
+def test_an_output_in_several_files(rho: Rho, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    files = ("later=a.csv", "later,shop=b.csv", "later=-:csv", "later=c.jsonl")
+    ran = rho("run", "p.rho", *(word for file in files for word in ("--out", file)))
+    assert ran.code == 0 and ran.out == "later\n2024-01-06\n2024-01-07\n", ran.err
+    assert (folder / "a.csv").read_text() == ran.out
+    assert (folder / "b.csv").read_text().startswith("later,shop\n2024-01-06,")
+    assert (folder / "c.jsonl").read_text() == '{"later": "2024-01-06"}\n{"later": "2024-01-07"}\n'
+    refused = rho("run", "p.rho", "--out", "later=-:csv", "--out", "later=-:npy")
+    assert refused.code == 2 and "standard output is --out later's already" in refused.err
+
+
+def test_an_output_in_several_files_is_whole_in_memory(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("x.npy", np.arange(100_000.0))
+    (tmp_path / "p.rho").write_text('input x : f64[n] ← "x.npy"\noutput z ← x+1\n', encoding="utf-8")
+    within = ("--max-memory", "1MB")
+    assert rho("run", "p.rho", "--out", "z=z.npy", *within).code == 0
+    refused = rho("run", "p.rho", "--out", "z=z.npy", "--out", "z=w.npy", *within)
+    assert refused.code == 4 and "needs" in refused.err
+    assert rho("run", "p.rho", "--out", "z=z.npy", "--out", "z=w.npy").code == 0
+    assert (tmp_path / "z.npy").read_bytes() == (tmp_path / "w.npy").read_bytes()
 
 
 @pytest.mark.parametrize(
