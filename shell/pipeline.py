@@ -167,7 +167,7 @@ class Session:
                 loaded = in_tiles(loaded, allowed, stored, scheduling, connection, texts, steps)
             except CannotStream as trouble:
                 advice: tuple[str, ...] = ()
-                if request.limits.memory is not None and stored is None and dealing is None and trouble.why:
+                if request.limits.memory is not None and stored is None and connection is None and trouble.why:
                     in_memory = loaded
 
                     def planned(limit: int) -> LoadedProgram:
