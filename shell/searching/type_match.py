@@ -24,7 +24,6 @@ from ...lang.tree.expressions import (
     SizeCall,
     SizeExpression,
     SizeName,
-    SizeNumber,
     TupleTypeExpression,
     TypeExpression,
 )
@@ -239,33 +238,54 @@ def _match_types(query: SearchType, candidate: SearchType, state: MatchState, *,
                 states = [after for before in states for after in _match_types(one, other, before, argument=argument)]
             yield from states
         case ArrayTypeExpression(), ArrayTypeExpression():
-            for after in _match_elements(query.element, candidate.element, state, argument=argument):
+            for after in _match_terms(query.element, candidate.element, "query", "candidate", state, argument=argument):
                 yield from _match_shapes(query.shape, candidate.shape, after)
         case _:
             return
 
 
-def _match_elements(query: ElementName, candidate: ElementName, state: MatchState, *, argument: bool) -> Iterator[MatchState]:
-    if is_wildcard(query) or is_wildcard(candidate):
+def _match_terms(
+    query: _Term, candidate: _Term, near: str, far: str, state: MatchState, *, argument: bool = True
+) -> Iterator[MatchState]:
+    """Match two sizes or two element types; variables on both sides may be bound."""
+    one, side = _resolve(query, near, state)
+    other, beyond = _resolve(candidate, far, state)
+    if is_wildcard(one):
         yield state
-        return
-    one, side = _resolve(query, "query", "T", state)
-    other, far = _resolve(candidate, "candidate", "T", state)
-    if is_variable(one):
-        if is_variable(other) and (one.name, side) == (other.name, far):
-            yield state
-            return
-        yield from _bind((f"T {side}", one.name), BoundVariable(other, far), state)
+    elif is_wildcard(other):
+        yield replace(state, cost=state.cost + SPECIAL * (_sort(other) == "n"))
+    elif is_variable(one) and is_variable(other) and (one.name, side) == (other.name, beyond):
+        yield state
     elif is_variable(other):
-        yield from _bind((f"T {far}", other.name), BoundVariable(one, side), state)
-    elif isinstance(one, ElementName) and isinstance(other, ElementName):
-        if one.name == other.name and len(one.args) == len(other.args):
+        yield from _bind((f"{_sort(other)} {beyond}", other.name), BoundVariable(one, side), state)
+    elif is_variable(one):
+        yield from _bind((f"{_sort(one)} {side}", one.name), BoundVariable(other, beyond), state)
+    elif _head(one) == _head(other):
+        parts, others = _arguments(one), _arguments(other)
+        orders = [others, others[::-1]] if len(others) == 2 and _head(one)[0] in "+×⌈⌊" else [others]
+        for order in orders:
             states = [state]
-            for a, b in zip(one.args, other.args, strict=True):
-                states = [after for before in states for after in _match_sizes(a, b, side, far, before)]
+            for a, b in zip(parts, order, strict=True):
+                states = [after for before in states for after in _match_terms(a, b, side, beyond, before)]
             yield from states
-        elif _is_narrower(one.name, other.name) if argument else _is_narrower(other.name, one.name):
-            yield replace(state, cost=state.cost + (WIDENED if argument else NARROWED))
+    elif isinstance(one, ElementName) and isinstance(other, ElementName) and _is_narrower(
+        *((one.name, other.name) if argument else (other.name, one.name))
+    ):
+        yield replace(state, cost=state.cost + (WIDENED if argument else NARROWED))
+
+
+def _sort(term: _Term) -> str:
+    return "T" if isinstance(term, ElementName) else "n"
+
+
+def _arguments(term: _Term) -> tuple[_Size, ...]:
+    return term.args if isinstance(term, ElementName | SizeCall) else ()
+
+
+def _head(term: _Term) -> tuple[str, int]:
+    """What a term is apart from its arguments, of which it has as many."""
+    name = term.function if isinstance(term, SizeCall) else term.name if isinstance(term, ElementName) else show_size(term)
+    return name, len(_arguments(term))
 
 
 def _is_narrower(narrow: str, wide: str) -> bool:
@@ -321,64 +341,27 @@ def _same_items(items: tuple[ShapeItem, ...], others: tuple[ShapeItem, ...]) -> 
 def _match_items(query: ShapeItem, candidate: ShapeItem, state: MatchState) -> Iterator[MatchState]:
     if isinstance(query, ShapeVariable) or isinstance(candidate, ShapeVariable):
         return
-    match query, candidate:
-        case BoundedSize(), BoundedSize():
-            for after in _match_sizes(query.bound, candidate.bound, "query", "candidate", state):
-                yield from _match_sizes(_name(query), _name(candidate), "query", "candidate", after)
-        case BoundedSize(), _:
-            yield from _match_sizes(_name(query), candidate, "query", "candidate", state)
-        case _, BoundedSize():
-            widened = replace(state, cost=state.cost + RUN_TIME)
-            one, _side = _resolve(query, "query", "n", state)
-            if isinstance(one, SizeName):
-                yield from _match_sizes(query, _name(candidate), "query", "candidate", widened)
-        case _:
-            yield from _match_sizes(query, candidate, "query", "candidate", state)
+    states = [state]
+    if isinstance(query, BoundedSize) and isinstance(candidate, BoundedSize):
+        states = list(_match_terms(query.bound, candidate.bound, "query", "candidate", state))
+    elif isinstance(candidate, BoundedSize):
+        one, _ = _resolve(query, "query", state)
+        states = [replace(state, cost=state.cost + RUN_TIME)] if isinstance(one, SizeName) else []
+    for after in states:
+        yield from _match_terms(_name(query), _name(candidate), "query", "candidate", after)
 
 
-def _name(size: BoundedSize) -> SizeName:
-    return SizeName(size.span, size.name)
-
-
-def _match_sizes(query: _Size, candidate: _Size, near: str, far: str, state: MatchState) -> Iterator[MatchState]:
-    one, side = _resolve(query, near, "n", state)
-    other, beyond = _resolve(candidate, far, "n", state)
-    match one, other:
-        case _ if is_wildcard(one):
-            yield state
-        case _ if is_wildcard(other):
-            yield replace(state, cost=state.cost + SPECIAL)
-        case SizeName(name=name), SizeName(name=same) if name == same and side == beyond:
-            yield state
-        case SizeName(name=name), SizeNumber() | SizeCall() if side == "query" and beyond == "candidate":
-            yield from _bind((f"n {side}", name), BoundVariable(other, beyond), state)
-        case _, SizeName(name=name):
-            yield from _bind((f"n {beyond}", name), BoundVariable(one, side), state)
-        case SizeName(name=name), _:
-            yield from _bind((f"n {side}", name), BoundVariable(other, beyond), state)
-        case SizeNumber(), SizeNumber():
-            if one.value == other.value:
-                yield state
-        case SizeCall(function=glyph, args=arguments), SizeCall(function=same, args=others) if (
-            glyph == same and len(arguments) == len(others)
-        ):
-            orders = [others, others[::-1]] if len(others) == 2 and glyph in "+×⌈⌊" else [others]
-            for order in orders:
-                states = [state]
-                for a, b in zip(arguments, order, strict=True):
-                    states = [after for before in states for after in _match_sizes(a, b, side, beyond, before)]
-                yield from states
-        case _:
-            return
+def _name(size: _Size) -> SizeExpression:
+    return SizeName(size.span, size.name) if isinstance(size, BoundedSize) else size
 
 
 # --------------------------------------------------------------------------------------- bindings
 
 
-def _resolve(term: _Term, side: str, sort: str, state: MatchState) -> tuple[_Term, str]:
+def _resolve(term: _Term, side: str, state: MatchState) -> tuple[_Term, str]:
     """Follow bindings from a variable to its term, and the side of the term's variables."""
     while is_variable(term):
-        bound = state.bindings.get((f"{sort} {side}", term.name))
+        bound = state.bindings.get((f"{_sort(term)} {side}", term.name))
         if bound is None or isinstance(bound.term, tuple):
             return term, side
         term, side = bound.term, bound.side
@@ -413,7 +396,7 @@ def _binding_cost(state: MatchState) -> int:
             is_shape = isinstance(only, ShapeVariable)
             cost += 0 if is_shape else (GENERAL - 1 if side == "candidate" else SPECIAL)
             continue
-        term, owner = _resolve(bound.term, bound.side, sort, state)
+        term, owner = _resolve(bound.term, bound.side, state)
         if is_wildcard(term):
             continue
         if not is_variable(term):
@@ -431,7 +414,7 @@ def _satisfies_classes(state: MatchState, candidate: FunctionType) -> bool:
         bound = state.bindings.get(("T candidate", name))
         if bound is None or isinstance(bound.term, tuple):
             continue
-        term, _ = _resolve(bound.term, bound.side, "T", state)
+        term, _ = _resolve(bound.term, bound.side, state)
         if not is_variable(term) and isinstance(term, ElementName) and term.name not in _CLASSES[kind]:
             return False
     return True

@@ -38,6 +38,11 @@ class TupleType:
 DeclaredType: TypeAlias = ArrayType | TupleType
 
 
+def array_types(type_: DeclaredType) -> list[ArrayType]:
+    """The types of the arrays of a value, tuples flattened in order."""
+    return [type_] if isinstance(type_, ArrayType) else [array for item in type_.items for array in array_types(item)]
+
+
 def element_of(ctx: Context, node: ElementName, names: Names, variables: Mapping[str, Element]) -> Element | None:
     """The element of an element type, `idx<n>`, `int<a..b>`, or an element variable."""
     if node.name in KINDS and not node.args:

@@ -50,7 +50,7 @@ from ..elaborate.context import (
 )
 from ..elaborate.declarations import declared_grade
 from ..elaborate.functions import lift, naming_call
-from ..elaborate.type_expressions import DeclaredType, TupleType
+from ..elaborate.type_expressions import DeclaredType, TupleType, array_types
 from ..elements import ArrayType, Element, Kind, show_element
 from ..proof.constraints import Arm, variables_of
 from ..proof.obligations import Obligation, Proof, Relation, SizeFact
@@ -59,7 +59,7 @@ from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import unify
-from .unify import CLASSES, arrays, bind, bind_bounds, bind_caps, is_given, parameters, undetermined
+from .unify import CLASSES, arrays, axes_of, bind, bind_bounds, bind_caps, is_given, parameters, undetermined
 
 # ---------------------------------------------------------------------------------------------------- signatures as text
 
@@ -490,25 +490,14 @@ def _argument_span(ctx: Context, value: Value, span: Span) -> Span:
 
 def _with_declared_sizes(ctx: Context, value: Value, expected: DeclaredType, span: Span) -> Value:
     """The result with the formulas of the signature as its sizes, to which those of the body were proved equal."""
-    if isinstance(value, TupleOperand):
-        assert isinstance(expected, TupleType)
-        pairs = zip(value.items, expected.items, strict=True)
-        return TupleOperand(tuple([_with_declared_sizes(ctx, item, type_, span) for item, type_ in pairs]))
-    if not isinstance(expected, ArrayType) or value.type.shape == expected.shape:
-        return value
-    return with_sizes(ctx, value, expected.shape, span)
+    pairs = zip(leaves(value), array_types(expected), strict=True)
+    return rebuild(value, [x if x.type.shape == t.shape else with_sizes(ctx, x, t.shape, span) for x, t in pairs])
 
 
-def _as_declared(value: Value, expected: DeclaredType | None) -> Value:
+def _as_declared(value: Value, expected: DeclaredType) -> Value:
     """The argument or result with only the facts of its declared type; its sizes keep their form."""
-    if isinstance(value, Operand):
-        assert isinstance(expected, ArrayType)
-        return Operand(value.value, ArrayType(expected.element, value.type.shape, expected.permutation))
-    assert isinstance(expected, TupleType)
-    items: list[Value] = []
-    for item, type_ in zip(value.items, expected.items, strict=True):
-        items.append(_as_declared(item, type_))
-    return TupleOperand(tuple(items))
+    pairs = zip(leaves(value), array_types(expected), strict=True)
+    return rebuild(value, [Operand(x.value, ArrayType(t.element, x.type.shape, t.permutation)) for x, t in pairs])
 
 
 @contextmanager
@@ -603,14 +592,9 @@ def instantiate(ctx: Context, node: TypeExpression, bindings: Bindings, value: V
 
 def _open_shapes(node: TypeExpression, value: Value, bindings: Bindings) -> None:
     """Bind the k of every `k≤d` among the axes of a result, for its other parts: `(idx<k>[n] ⋄ f64[k≤n])`."""
-    if isinstance(node, TupleTypeExpression):
-        if isinstance(value, TupleOperand):
-            for inner, item in zip(node.items, value.items, strict=False):
-                _open_shapes(inner, item, bindings)
-    elif isinstance(value, Operand) and len(node.shape) == value.type.rank:
-        for part, size in zip(node.shape, value.type.shape, strict=True):
-            if isinstance(part, BoundedSize):
-                bindings.sizes.setdefault(part.name, size)
+    for part, size, _ in axes_of(node, value):
+        if isinstance(part, BoundedSize):
+            bindings.sizes.setdefault(part.name, size)
 
 
 def _open_element(ctx: Context, node: ArrayTypeExpression, bindings: Bindings, value: Operand) -> bool:

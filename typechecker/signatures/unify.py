@@ -151,20 +151,31 @@ def _bind_element(ctx: Context, node: ElementName, value: Operand, bindings: Bin
     bindings.elements[node.name] = element if joint is None else joint
 
 
+def paired(node: TypeExpression, value: Value) -> Iterator[tuple[ArrayTypeExpression, Operand]]:
+    """The arrays of a type, each with that of the value."""
+    if isinstance(node, ArrayTypeExpression):
+        yield from ((node, x) for x in (value,) if isinstance(x, Operand))
+    elif isinstance(value, TupleOperand):
+        for part, item in zip(node.items, value.items, strict=False):
+            yield from paired(part, item)
+
+
+def axes_of(node: TypeExpression, value: Value) -> Iterator[tuple[ShapeItem, Size, Operand]]:
+    """The axes of the arrays of a type without shape variables, each with that of the value, and the array."""
+    for array, x in paired(node, value):
+        if len(array.shape) == x.type.rank:
+            yield from ((part, size, x) for part, size in zip(array.shape, x.type.shape, strict=True))
+
+
 def bind_result(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, span: Span) -> bool:
     """Bind the sizes that only the result of an operand determines; E140 for a runtime size."""
-    if isinstance(node, TupleTypeExpression):
-        items = value.items if isinstance(value, TupleOperand) else ()
-        return all(bind_result(ctx, part, item, bindings, span) for part, item in zip(node.items, items, strict=False))
-    if not isinstance(value, Operand) or len(node.shape) != value.type.rank:
-        return True
-    for part_, size in zip(node.shape, value.type.shape, strict=True):
-        if isinstance(part_, SizeName) and bindings.size(part_.name) is None:
+    for part, size, x in axes_of(node, value):
+        if isinstance(part, SizeName) and bindings.size(part.name) is None:
             if size.is_runtime():
-                message = f"this operand's result is declared of one length {part_.name}, but only the run knows how long it is"
-                ctx.error(Code.E140, message, span, label=show_type(value.type))
+                message = f"this operand's result is declared of one length {part.name}, but only the run knows how long it is"
+                ctx.error(Code.E140, message, span, label=show_type(x.type))
                 return False
-            bindings.sizes[part_.name] = size
+            bindings.sizes[part.name] = size
     return True
 
 
@@ -180,14 +191,10 @@ def bind_caps(bindings: Bindings) -> None:
 
 def bind_bounds(node: TypeExpression, value: Value, bindings: Bindings) -> None:
     """Bind the n of `idx<n>` that no shape has bound."""
-    if isinstance(node, TupleTypeExpression):
-        if isinstance(value, TupleOperand):
-            for part, item in zip(node.items, value.items, strict=True):
-                bind_bounds(part, item, bindings)
-    elif node.element.name == "idx" and isinstance(value, Operand):
-        bound = _above(value.type.element)
+    for array, x in paired(node, value):
+        bound = _above(x.type.element) if array.element.name == "idx" else None
         if bound is not None:
-            _bind_size(node.element.args[0], bound, bindings)
+            _bind_size(array.element.args[0], bound, bindings)
 
 
 def _above(element: Element) -> Size | None:
@@ -288,9 +295,8 @@ def conform(
     if isinstance(expected, TupleType):
         if not isinstance(value, TupleOperand) or len(value.items) != len(expected.items):
             return ctx.error(Code.E305, f"{what} is declared a tuple of {len(expected.items)} items, but this is not one", span)
-        items: list[Value] = []
-        for item, type_ in zip(value.items, expected.items, strict=True):
-            items.append(conform(ctx, item, type_, span, what, notes))
+        pairs = zip(value.items, expected.items, strict=True)
+        items = [conform(ctx, item, type_, span, what, notes) for item, type_ in pairs]
         return ctx.builder.poison(span) if any(is_poisoned(item) for item in items) else TupleOperand(tuple(items))
     if isinstance(value, TupleOperand):
         return ctx.error(Code.E305, f"{what} is declared {show_type(expected)}, but this is a tuple", span)
@@ -437,10 +443,7 @@ def arrays(node: TypeExpression) -> list[ArrayTypeExpression]:
     """The arrays of a type, tuples taken apart."""
     if isinstance(node, ArrayTypeExpression):
         return [node]
-    nodes: list[ArrayTypeExpression] = []
-    for item in node.items:
-        nodes.extend(arrays(item))
-    return nodes
+    return [array for item in node.items for array in arrays(item)]
 
 
 def parameter_arrays(signature: program.Signature) -> list[ArrayTypeExpression]:
