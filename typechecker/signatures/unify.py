@@ -7,7 +7,8 @@ conformed to the declared type (`calls`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final
 
 from ...lang.diagnostics.model import Code, Edit, Fix
 from ...lang.support.records import replace
@@ -245,41 +246,29 @@ def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:
 
 def _linear(node: SizeExpression, bindings: Bindings) -> tuple[str, Size, Size] | None:
     """(name, factor, offset) of `(c×n)±c'` with one unbound name; a factor is a number or a size that is bound."""
-    match node:
-        case SizeName():
-            return (node.name, ONE, ZERO) if bindings.size(node.name) is None else None
-        case SizeCall(function="+", args=(a, b)):
-            for part, rest in ((a, b), (b, a)):
-                linear, offset = _linear(part, bindings), _value(rest, bindings)
-                if linear is not None and offset is not None:
-                    return linear[0], linear[1], linear[2] + offset
-            return None
-        case SizeCall(function="-", args=(a, b)):
-            linear, offset = _linear(a, bindings), _value(b, bindings)
-            return None if linear is None or offset is None else (linear[0], linear[1], linear[2] - offset)
-        case SizeCall(function="×", args=(a, b)):
-            for part, rest in ((a, b), (b, a)):
-                linear, factor = _linear(part, bindings), _value(rest, bindings)
-                if linear is not None and factor is not None and (factor.constant is None or factor.constant >= 1):
-                    return linear[0], linear[1] * factor, linear[2] * factor
-            return None
-        case _:
-            return None
+    unbound = {size.name for size in sizes_of(node) if bindings.size(size.name) is None}
+    if len(unbound) != 1:
+        return None
+    (name,), unknown = unbound, SizeVariable("", -2, SizeOrigin.RIGID)
+    value = _value(node, lambda size: bindings.size(size.name) or variable(unknown))
+    if value is None:
+        return None
+    offset = value.substitute({unknown: ZERO})
+    factor = value.substitute({unknown: ONE}) - offset
+    is_linear = value == variable(unknown) * factor + offset and (factor.constant is None or factor.constant >= 1)
+    return (name, factor, offset) if is_linear else None
 
 
-def _value(node: SizeExpression, bindings: Bindings) -> Size | None:
-    match node:
-        case SizeNumber():
-            return Size({(): node.value})
-        case SizeName():
-            return bindings.size(node.name)
-        case SizeCall(function="+" | "×" as function, args=(a, b)):
-            left, right = _value(a, bindings), _value(b, bindings)
-            if left is None or right is None:
-                return None
-            return left + right if function == "+" else left * right
-        case _:
-            return None
+_SUMS: Final[Mapping[str, Callable[[Size, Size], Size]]] = {"+": Size.__add__, "-": Size.__sub__, "×": Size.__mul__}
+
+
+def _value(node: SizeExpression, known: Callable[[SizeName], Size]) -> Size | None:
+    """The polynomial of sums and products; None for other functions."""
+    if not isinstance(node, SizeCall):
+        return known(node) if isinstance(node, SizeName) else size_number(node.value)
+    parts = [_value(part, known) for part in node.args]
+    exact = [part for part in parts if part is not None]
+    return _SUMS[node.function](exact[0], exact[1]) if len(exact) == 2 and node.function in _SUMS else None
 
 
 # ---------------------------------------------------------------------------------------------------- conforming
