@@ -317,7 +317,7 @@ def _member(context: BindContext, tokens: Tokens, index: int) -> BindItem:
     raise context.error(Code.E001, message, context.span_of(member), fixes=fixes)
 
 
-_MOST_LISTED = 20
+_MOST_LISTED = 40
 
 _DYALOG_NAMES = {
     "⎕UCS": "`i64 text` gives the code points of text, `char codes` the text",

@@ -535,7 +535,7 @@ _RUNNING: dict[str, Page] = {
     ),
     Code.W350: Page(
         "A function takes all that is on its right, so `x>0¿(a ⋄ b)` compares x with the choice of a literal, and one of "
-        "the values is never taken. Parentheses make the comparison the condition.",
+        "the values is never taken, and `x=3 ∧ y>0` compares x with `3∧y>0`. Parentheses make the comparison the condition.",
         "x ← 3\nx>0¿(1 ⋄ 2)",
         "x ← 3\n(x>0)¿(1 ⋄ 2)",
     ),

@@ -31,7 +31,8 @@ DyadicRule: TypeAlias = Callable[[Builder, Operand, Operand, Operand | None, Spa
 def require_numbers(b: Builder, x: Operand, span: Span) -> bool:
     """E300 unless x is numeric (bool included)."""
     if x.type.element.kind is Kind.CHAR:
-        b.error(Code.E300, f"`{b.glyph}` needs numbers; this is text", span, labels=(label(b, x),))
+        notes = ("`,` joins texts, and `⍕x` is a number as text",) if b.glyph == "+" else ()
+        b.error(Code.E300, f"`{b.glyph}` needs numbers; this is text", span, labels=(label(b, x),), notes=notes)
         return False
     return True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import reduce
 
@@ -64,11 +65,20 @@ def logical(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
     if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
         return b.poison(span)
     truth, number = _LOGIC[b.glyph]
+    if right.type.element.kind is Kind.BOOL and _is_literal(b, left) and _before(b, left) in COMPARISONS:
+        literal = b.text(b.span_of(left))
+        _warn_of_literal(b, left, "this compares with a literal and truth values", f"(x{_before(b, left)}{literal}){b.glyph}y")
     x, y = b.to_number(left, span), b.to_number(right, span)
     if (is_boolean(x.type.element) and is_boolean(y.type.element)) or not number:
         p, q = as_bool(b, x, span), as_bool(b, y, span)
         return b.poison(span) if p is None or q is None else b.scalar(truth, (p, q), BOOL, span)
     return _number_theory(b, number, x, y, span)
+
+
+def _before(b: Builder, x: Operand) -> str:
+    """The last character of the program before an operand that is no blank."""
+    span = b.span_of(x)
+    return b.text(Span(span.file, max(0, span.start - 3), span.start)).rstrip()[-1:]
 
 
 def _number_theory(b: Builder, function: str, x: Operand, y: Operand, span: Span) -> Operand:
@@ -139,11 +149,21 @@ def select(b: Builder, left: Operand, right: Value, axis: Operand | None, span: 
     if not isinstance(right, TupleOperand) or len(right.items) != 2:
         return b.error(Code.E305, "`¿` takes a tuple of two on its right: `m ¿ (a ⋄ b)`", span)
     mask = as_bool(b, left, span)
-    if left.constant is not None and b.text(b.span_of(left))[:1].isdigit() and left.type.rank == 0:
+    if _is_literal(b, left):
         message = "this condition is a literal, so one of the two values is never taken"
-        note = "`¿` comes before what is left of its condition: write `(x>0)¿(a ⋄ b)`, not `x>0¿(a ⋄ b)`"
-        b.report(Diagnostic(Code.W350, message, b.span_of(left), Severity.WARNING, notes=(note,)))
+        _warn_of_literal(b, left, message, "(x>0)¿(a ⋄ b)")
     return b.poison(span) if mask is None else _select(b, mask, right.items[0], right.items[1], span)
+
+
+def _is_literal(b: Builder, x: Operand) -> bool:
+    """Is it one number that the program writes here?"""
+    return x.constant is not None and b.text(b.span_of(x))[:1].isdigit() and x.type.rank == 0
+
+
+def _warn_of_literal(b: Builder, literal: Operand, message: str, meant: str) -> None:
+    """W350 for a literal that belongs to the comparison before it."""
+    note = f"`{b.glyph}` comes before what is left of the literal: write `{meant}`, not `{re.sub('[()]', '', meant, count=2)}`"
+    b.report(Diagnostic(Code.W350, message, b.span_of(literal), Severity.WARNING, notes=(note,)))
 
 
 def _select(b: Builder, mask: Operand, yes: Value, no: Value, span: Span) -> Value:
@@ -304,6 +324,9 @@ def compress(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
         if not require_natural(b, sizes, span, "a count"):
             return b.poison(span)
         return repeat_each(b, to_vector(b, right, span), sizes[0], at, span)
+    if right.type.element.kind is Kind.BOOL and not is_boolean(left.type.element) and not left.poisoned:
+        message, notes = f"the mask of `{b.glyph}` is its left argument, not its right one", (f"exchange them: `mask{b.glyph}x`",)
+        return b.error(Code.E303, message, span, labels=(label(b, left), label(b, right)), notes=notes)
     mask = as_bool(b, left, span)
     return b.poison(span) if mask is None else by_mask(b, mask, right, at, span)
 

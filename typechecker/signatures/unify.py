@@ -312,7 +312,7 @@ def element_as(ctx: Context, x: Operand, expected: ArrayType, span: Span, what: 
         return _position_as(ctx, x, element, expected.permutation, span, what)
     actual = x.type.element
     if Kind.CHAR in (actual.kind, element.kind) and actual.kind is not element.kind:
-        return ctx.error(Code.E300, f"{what} is declared {element.kind.value}, but this is {actual.kind.value}", span)
+        return ctx.error(Code.E300, f"{what} is declared {element.kind.value}, but this is {show_element(plain(actual))}", span)
     if not common_unit(actual.unit, element.unit)[0]:
         declared, given = show_element(plain(element)), show_element(plain(actual))
         conversion = f"⎕{declared}" if element.unit is not None else declared
