@@ -75,7 +75,7 @@ class Session:
         return Checker(strict=self.strictness is Strictness.STRICT)
 
     def check_file(self, source: Source) -> Checked:
-        """`check` without its `result`.  A program that has been accepted with the same texts before is not checked again."""
+        """Check a file, or load the outcome of an earlier check of the same texts; the outcome has no `result`."""
         if source.name.startswith("<"):
             return self.check(source)
         loader = ModuleLoader(self.folder, self.permissions, self.texts)

@@ -1,9 +1,8 @@
 """Builds the documentation site, `build/site/html`, from `README.md`, `docs/`, the tables of primitives and the examples.
 
-The pages are staged in `build/site/pages` as plain Markdown, each linking to others by file, and `build/site/zensical.toml`
-has the navigation; Zensical (`pip install -e '.[site]'`) makes HTML of them, with search.  `--pages` stops before that.
-
-The playground (`tools/playground`) runs Rho in the reader's browser: Pyodide comes from npm, once, and is copied beside it.
+The pages are staged in `build/site/pages` as plain Markdown, each linking to others by file, and `build/site/zensical.toml` has
+the navigation; Zensical (`pip install -e '.[site]'`) converts them to HTML with search.  `--pages` stops before that. The
+playground (`tools/playground`) runs Rho in the reader's browser; Pyodide is downloaded from npm once and copied.
 
     python tools/build_site.py
 """
@@ -36,7 +35,7 @@ REFERENCE = (
     "primitives.md", "refusals.md", "stdlib.md", "library.md", "errors.md", "python.md", "semantics.md", "instances.md",
     "examples.md", "glossary.md", "contributing.md",
 )  # fmt: skip
-"""The pages of two chapters in their order; those that no chapter names are in Explain, by their titles."""
+"""The pages of two chapters in their order; pages without a chapter are in Explain, sorted by title."""
 PYODIDE = "314.0.7"
 _PYODIDE_FILES = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 _PLAYGROUND = ROOT / "tools" / "playground"
@@ -60,7 +59,7 @@ _GROUPS: Mapping[str, tuple[GlyphRole, ...]] = {
 
 
 def slug(row: Primitive) -> str:
-    """The file name of a glyph's page: the first name that may be typed for it, else that of Unicode."""
+    """The file name of a glyph's page: the first name that can be typed for it, else its Unicode name."""
     name = row.names[0] if row.names else row.glyph
     if row.role is GlyphRole.SYNTAX and row.glyph.isalpha() and row.glyph.isascii():
         return f"word-{row.glyph}"
@@ -75,7 +74,7 @@ def refusals() -> Mapping[str, str]:
 
 
 def glyph_page(row: Primitive) -> str:
-    """The page of one glyph: its names, its types, examples, and one that is refused."""
+    """The page of one glyph: its names, its types, examples, and a rejected program."""
     heading = f"{code_span(row.glyph)} {row.title}"
     refused = ["## Refused, and right", "", refusals()[heading], ""]
     return "\n".join([f"# {heading}", "", *primitive_markdown(row), *refused])
@@ -103,7 +102,7 @@ def examples_page() -> str:
 
 
 def playground_page() -> str:
-    """The page on which programs are written and run; `tools/playground/page.js` gives it life."""
+    """The page with the playground's form; `tools/playground/page.js` runs it."""
     glyphs = [{"glyph": row.glyph, "names": row.names, "key": row.key, "title": row.title} for row in PRIMITIVES if row.names]
     panes = {"values": "Values", "check": "Problems", "type": "Types"}
     lines = [
@@ -129,10 +128,9 @@ def limits_page(readme: str) -> str:
 
 
 def staged(name: str, text: str, folder: str = "docs") -> str:
-    """Markdown of the repository as that of a page of the site: links by its files, marks that tests read as classes of fences.
-
-    `folder` is that of the repository which the text's links start from.
-    """
+    """Markdown of the repository as a page of the site: links between its files are adapted, and the words after a fence's
+    language, which tests read, become classes.
+    `folder` is the folder of the repository that the links in `text` are relative to."""
 
     def link(match: re.Match[str]) -> str:
         target, anchor = match[1], match[2] or ""
@@ -149,7 +147,7 @@ def staged(name: str, text: str, folder: str = "docs") -> str:
 
 
 def bars_in_code(row: re.Match[str]) -> str:
-    """A table's row whose code has `|` without a backslash, which GitHub needs there and Python's Markdown would show."""
+    """A table's row with `|` unescaped inside code, since GitHub needs the backslash and Python's Markdown would show it."""
     return _CODE.sub(lambda code: code[0].replace("\\|", "|"), row[0])
 
 
@@ -187,7 +185,7 @@ def navigation(names: list[str]) -> list[dict[str, object]]:
 
 
 def configuration(names: list[str]) -> str:
-    """Zensical's configuration, whose tables JSON can write too."""
+    """Zensical's configuration in TOML; its tables are inline, so that `json` can write them."""
     slugs = {"object": "pymdownx.slugs.slugify", "kwds": {"case": "lower"}}
     extensions: dict[str, dict[str, object]] = {
         "admonition": {}, "attr_list": {}, "tables": {}, "toc": {"permalink": True, "slugify": slugs},
@@ -255,7 +253,8 @@ def fetch_pyodide(cache: Path) -> Path | None:
 
 
 def pack_rho(path: Path) -> None:
-    """Rho, what it needs and the playground's Python as one archive; compiled code and its sources stay out."""
+    """Write an archive of Rho, its dependencies and the playground's Python to `path`, without compiled code and its C
+    sources."""
     parsimonious = distribution("parsimonious")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(_PLAYGROUND / "answers.py", "answers.py")
@@ -271,13 +270,14 @@ def pack_rho(path: Path) -> None:
 
 
 def compile_rho(folder: Path) -> None:
-    """Replace what the playground imports by compiled modules, where node runs its Python: they load in a third of the time."""
+    """Replace the modules that the playground imports by compiled ones, if node can run Pyodide: they load in a third of the
+    time."""
     if shutil.which("node") is not None and (folder / "rho.zip").exists():
         subprocess.run(["node", _PLAYGROUND / "compile.mjs", folder.absolute()], check=True)
 
 
 def stage_playground(folder: Path, pyodide: Path | None) -> None:
-    """Write the playground's files into a folder; without Pyodide the page says that there is none."""
+    """Write the playground's files into a folder; without Pyodide the page says that it is missing."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("page.js", "page.css", "worker.mjs", "rho.mjs"):
         shutil.copy(_PLAYGROUND / name, folder)

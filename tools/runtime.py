@@ -1,5 +1,5 @@
-"""Compiles the C of the runtime and of tables to LLVM text, `backend/vm/runtime.ll` and `backend/io/records.ll`: run it after
-every change of the C sources.
+"""Compiles the C of the runtime and of tables to LLVM text, `backend/vm/runtime.ll` and `backend/io/records.ll`, after a change
+of the C sources.
 
 It needs exactly `ziglang==0.15.2` (`pip install`), whose clang writes text that LLVM 20 and later read, identical on every
 machine. Machine-specific lines (target, features, metadata) are removed.  The first line has the digest of the sources, which a
@@ -27,7 +27,7 @@ FLAGS = (
 )  # fmt: skip
 _LINES_OF_A_MACHINE = ("target ", "source_filename", "; ModuleID", "!", "; Function Attrs")
 _ADDED = "@rho_pause("
-"""The declaration that `backend.vm.runtime.Runtime` replaces by a definition."""
+"""The declaration in place of which `backend.vm.runtime.Runtime` inserts a definition."""
 
 
 def digest(folder: Path) -> str:

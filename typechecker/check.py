@@ -67,7 +67,7 @@ class CheckResult:
         return None if self.elaborated.last is None else show_value_type(self.elaborated.last)
 
     def quantities(self) -> tuple[NamedQuantity, ...]:
-        """How often the elements of inputs and named values are read; empty if there is an error."""
+        """The grades of inputs and named values, which count the reads of their elements; empty if there is an error."""
         from .usage.check_moves import named_quantities
 
         return () if self.core is None else named_quantities(self.core)

@@ -36,7 +36,7 @@ ModuleNames: TypeAlias = Callable[[str], Mapping[str, NameClass] | None]
 
 
 class ReferenceKind(Enum):
-    """What a reference does to its symbol."""
+    """The use that a reference makes of its symbol."""
 
     BIND = "gives a value"
     CHANGE = "gives a part of it another value"
@@ -63,7 +63,7 @@ class PendingSignature:
 
 
 class ResolvedName(NamedTuple):
-    """What a name stands for at one position: its symbol (None for an argument of a dfn) and its class.
+    """The meaning of a name at one position: its symbol (None for an argument of a dfn) and its class.
 
     A class of None marks a name whose binding failed: its uses report no second error.  `is_recursive`: the name occurs inside
     the dfn that it is being bound to."""
@@ -178,8 +178,11 @@ class NameScope:
 
 @dataclass(slots=True, eq=False)
 class StatementNames:
-    """What one statement adds to the symbol index.  `bound` are the symbols that it binds at top level, `uses` the top-level
-    symbols that it reads or changes, `blocks` its dfns with their scopes."""
+    """The additions of one statement to the symbol index.
+
+    `bound` are the symbols that it binds at top level, `uses` the top-level symbols that it reads or changes, `blocks` its dfns
+    with their scopes.
+    """
 
     symbols: list[Symbol] = field(default_factory=list)
     bound: list[Symbol] = field(default_factory=list)
@@ -190,7 +193,7 @@ class StatementNames:
 
 @dataclass(slots=True)
 class Resolution:
-    """What the names of a text stand for, as far as it has been read.
+    """The meanings of the names of a text, as far as it has been read.
 
     `top` is the scope of the file, `sizes` are the size variables of inputs and annotations, `pending` the signatures whose
     binding is still to come, `added` has one entry for each statement; `new_names` are the top-level names that the current one
@@ -360,7 +363,7 @@ def class_of_value(scope: NameScope, value: Tokens, modules: ModuleNames | None)
 
 
 def function_start(scope: NameScope, tokens: Tokens, at: int) -> int:
-    """Where the function written directly left of the `←` at `at` starts; `at` if there is none.
+    """The index at which the function written directly left of the `←` at `at` starts; `at` if there is none.
 
     It may be a primitive, a dfn, a parenthesised function, a name of a function, and operators between them.
     """
@@ -486,7 +489,7 @@ class BindContext:
 
 
 def meaning_of(token: Token) -> ResolvedName | None:
-    """What the name of a resolved token stands for; None if it is not in scope there."""
+    """The meaning of the name of a resolved token; None if it is not in scope there."""
     return token.meaning if isinstance(token.meaning, ResolvedName) else None
 
 

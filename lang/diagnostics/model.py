@@ -28,7 +28,7 @@ class PageStage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What `rho explain CODE` prints.
+    """The page that `rho explain CODE` prints.
 
     `failing` gives exactly this code at `stage`; `repaired` is accepted there.  `files` are text files (name, content) that both
     read.  The programs of a page `SHOWN` need a device, a plan or a permission: they are shown and not run.

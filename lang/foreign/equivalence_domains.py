@@ -22,8 +22,8 @@ from ..support.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ArgumentFact:
-    """What is known of a value: the lengths of its axes (None where unknown), its element kind (a letter), an inclusive range of
-    its integers, and its items if they are constants."""
+    """The known facts about a value: the lengths of its axes (None where unknown), its element kind (a letter), an inclusive
+    range of its integers, and its items if they are constants."""
 
     lengths: tuple[int | None, ...]
     kind: str

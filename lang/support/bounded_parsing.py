@@ -61,7 +61,7 @@ def is_file_url(path: str) -> bool:
 
 
 def url_error(url: str) -> str | None:
-    """Why a URL is refused, as words that follow it in a message; None for a well-formed one."""
+    """The reason why a URL is refused, as words that follow it in a message; None for a well-formed one."""
     from urllib.parse import unquote, urlsplit
 
     if "::" in url:

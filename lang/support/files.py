@@ -196,7 +196,7 @@ class _PendingFile:
 
 
 class Durability(Enum):
-    """What a replaced file must survive."""
+    """The failures that a replaced file must survive."""
 
     POWER_LOSS = "it is flushed to the disk before it is renamed"
     PROCESS = "it is only renamed: for caches, which recognise damaged entries"

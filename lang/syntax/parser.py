@@ -168,7 +168,7 @@ class StatementCache:
 
 
 def _bindings_of(resolution: Resolution, words: tuple[str, ...]) -> list[_NameBinding]:
-    """What some words stand for."""
+    """The meanings of some words."""
     symbol, size, pending = resolution.top.symbols.get, resolution.sizes.get, resolution.pending.get
     failed = resolution.top.failed_names
     return [(symbol(word), size(word), pending(word), word in failed) for word in words]

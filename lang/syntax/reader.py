@@ -188,7 +188,7 @@ def _unterminated(glyphs: GlyphText, start: int, end: int) -> Diagnostic:
 # be read as one are kept apart, so the result has the tokens of the text.
 
 class Spelling(Enum):
-    """How glyphs are written."""
+    """The spelling of glyphs in the output."""
 
     GLYPHS = "glyphs"
     NAMES = "a backtick and the name"

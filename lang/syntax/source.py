@@ -423,7 +423,7 @@ def read(text: str) -> TokenizedStatement:
     tokens: list[Token] = []
     refused: list[Token] = []
     groups: list[tuple[int, list[Token]]] = []
-    """Of each open group the offset of its bracket, and the tokens before it in the enclosing group."""
+    """For each open group, the offset of its bracket and the tokens before it in the enclosing group."""
 
     def close(stop: int, bracket: str) -> bool:
         """End the groups that end at an offset, up to that of a closing bracket; returns whether there is one."""

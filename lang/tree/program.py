@@ -41,7 +41,7 @@ class CellFormat(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ColumnFormat:
-    """How the cells of a column are read or written.
+    """The format in which the cells of a column are read or written.
 
     `pattern` is the format of dates and times as for strptime, "" for ISO 8601.  `missing` is the item for empty cells, None to
     refuse them.  `separator` "" is the default of the file's format.  `group`

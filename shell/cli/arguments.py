@@ -34,7 +34,7 @@ class Takes(Enum):
 
 
 class FileUse(Enum):
-    """How a command uses the file that an option names."""
+    """The access of a command to the file that an option names."""
 
     NONE = "it names none"
     READ = "it is read"

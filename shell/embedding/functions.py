@@ -504,7 +504,7 @@ def _type_text(element: str, shape: tuple[int, ...]) -> str:
 
 
 def _tuple_items(checked: Checked) -> int:
-    """How many items a tuple result has; 0 if it is an array.  Rejected: tuples in tuples."""
+    """The number of items of a tuple result; 0 if it is an array.  Rejected: tuples in tuples."""
     text = checked.types[RESULT]
     if not text.startswith("("):
         return 0

@@ -38,7 +38,7 @@ class ModuleLoader:
         self._texts = texts or {}
         self._sources: dict[str, Source | None] = {}
         self.uses: dict[tuple[str, str | None], Source | None] = {}
-        """What `load` has returned, by its arguments."""
+        """The texts that `load` has returned, by its arguments."""
 
     def load(self, module: str, importer: str | None) -> Source | None:
         """The text of a module, by library name or path, that the file `importer` uses; None if there is no such file.

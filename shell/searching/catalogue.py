@@ -273,7 +273,7 @@ IDIOMS: tuple[Idiom, ...] = (
 # ---------------------------------------------------------------------------------------------------- catalogue
 
 class Origin(IntEnum):
-    """Where an entry comes from; equal results are in this order."""
+    """The origin of an entry; equal results are in this order."""
 
     USER = 0
     LIBRARY = 1

@@ -1,4 +1,4 @@
-"""The playground's side in Python: what Rho's commands print about a program, in the browser's worker or under node."""
+"""The Python side of the playground: the output of Rho's commands for a program, in the browser's worker or under node."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ os.environ["NO_COLOR"] = "1"
 
 
 class Terminal(io.StringIO):
-    """A text that commands take for a terminal, on which `rho run` shows every output with its type."""
+    """A text stream that claims to be a terminal, so that `rho run` shows every output with its type."""
 
     def isatty(self) -> bool:
         return True
 
 
 def source_of(text: str) -> str:
-    """The program in a text; of a session, whose lines that are typed begin with six blanks, these lines."""
+    """The program in a text; for a session, its typed lines, which begin with six blanks."""
     typed = [line[6:] for line in text.splitlines() if line.startswith(" " * 6)]
     is_session = any(line.startswith(" " * 6) for line in text.splitlines()[:1])
     return "\n".join(typed) + "\n" if is_session else text
 
 
 def answer(commands: str, text: str) -> str:
-    """JSON: for each command its text, its exit code and its milliseconds; where `check` fails, of it alone."""
+    """A JSON object with the text, exit code and milliseconds of each command; only of `check`, if that fails."""
     from rho.shell.main import main
 
     Path(PROGRAM).write_text(source_of(text), encoding="utf-8")

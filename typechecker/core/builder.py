@@ -553,7 +553,7 @@ class Builder(Conversions):
 
     @property
     def depth(self) -> int:
-        """How many blocks are open; 1 at the top of the program."""
+        """The number of open blocks; 1 at the top of the program."""
         return len(self._blocks)
 
     # -- speculation
@@ -614,7 +614,7 @@ class Builder(Conversions):
         return self.source_names.text(span)
 
     def span_of(self, x: Operand) -> Span:
-        """Where the program refers to a value: its last use if recorded, else its definition."""
+        """The span of the last recorded use of a value, else of its definition."""
         return self.source_names.uses.get(x.value, self.spans[x.value])
 
     def with_type(self, x: Operand, type: ArrayType) -> Operand:

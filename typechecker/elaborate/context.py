@@ -448,7 +448,7 @@ Exports = dict[str, Mapping[str, NameClass]]
 
 
 class NamingMode(Enum):
-    """How runtime sizes are named in speculative work."""
+    """The naming of runtime sizes in speculative work."""
 
     FRESH = "as in an empty program"
     CONTINUE = "unlike those of the program so far"
@@ -651,7 +651,7 @@ def reject_enclosed(ctx: Context, span: Span) -> Operand:
 # ---------------------------------------------------------------------------------------------------- dependency levels
 
 def dependency_of(entry: Entry) -> DependencyLevel:
-    """How far a definition that uses this value depends on its context: on nothing, constants, params or symbolic sizes."""
+    """The dependency level of a definition that uses this value: nothing, constants, params or symbolic sizes."""
     if isinstance(entry, Module):
         return max(map(dependency_of, entry.entries.values()), default=DependencyLevel.NOTHING)
     if isinstance(entry, TupleOperand):

@@ -46,7 +46,7 @@ class NotDifferentiable(Exception):
 
 
 class Masking(IntEnum):
-    """How items with cotangent 0 may have been masked out, and so which values at them must not make NaN of the 0.
+    """The way in which items with cotangent 0 may have been masked out, which decides what must not turn the 0 into NaN.
 
     Not at all; by a factor 0, as in `x×x>0`: slopes may be infinite where values are finite; or by a choice, as in `m ¿ (x ⋄ 0)`:
     values may be NaN or infinite too.

@@ -25,7 +25,7 @@ class Relation(Enum):
 
 
 class Proof(Enum):
-    """How all facts that a body needs were proved for all sizes."""
+    """The method by which all facts that a body needs were proved for all sizes."""
 
     NONE = "they were not"
     RULES = "by normal forms, bounds and premises"

@@ -14,22 +14,7 @@ from ...lang.syntax.source import Span
 from ..core.builder import Builder
 from ..elements import Kind
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned
-from . import (
-    arithmetic,
-    arithmetic as numeric,
-    arithmetic as powers,
-    dates,
-    index,
-    logic,
-    logic as bits,
-    logic as masks,
-    search,
-    search as library,
-    search as text,
-    shape,
-    shape as join,
-    shape as take,
-)
+from . import arithmetic, dates, index, logic, search, shape
 from .argument_checks import DyadicRule, MonadicRule
 
 
@@ -66,43 +51,43 @@ MONADIC: dict[str, MonadicRule] = {
     "↓": shape.identity,
     "⊃": index.first,
     "⍳": search.iota,
-    "⍸": masks.where,
+    "⍸": logic.where,
     "⍋": search.grade,
     "⍒": search.grade,
     "∪": search.unique,
-    "⌹": numeric.inverse,
+    "⌹": arithmetic.inverse,
     "⊣": shape.identity,
     "⊢": shape.identity,
-    "⍕": text.format_text,
-    **{kind.value: numeric.conversion(kind) for kind in Kind},
-    "⎕bnot": bits.complement,
+    "⍕": search.format_text,
+    **{kind.value: arithmetic.conversion(kind) for kind in Kind},
+    "⎕bnot": logic.complement,
     **{row.glyph: arithmetic.float_monadic(row.glyph[1:]) for row in LIBRARY if _gives_floats(row.monadic)},
-    **{row.glyph: library.by_signature(row.monadic) for row in LIBRARY if row.monadic and library.has_signature(row)},
-    "⎕regex": text.regular_expression,
+    **{row.glyph: search.by_signature(row.monadic) for row in LIBRARY if row.monadic and search.has_signature(row)},
+    "⎕regex": search.regular_expression,
 }
 
 DYADIC: dict[str, DyadicRule] = {
     **dict.fromkeys("+-×⌊⌈", arithmetic.dyadic),
     "|": arithmetic.residue,
     "÷": arithmetic.divide,
-    "*": powers.power,
-    "⍟": powers.logarithm,
+    "*": arithmetic.power,
+    "⍟": arithmetic.logarithm,
     "√": arithmetic.float_dyadic("root"),
     "!": arithmetic.float_dyadic("binomial"),
-    "○": powers.circular,
+    "○": arithmetic.circular,
     **dict.fromkeys("∧∨⍲⍱", logic.logical),
     **dict.fromkeys("<≤=≥>≠", logic.compare),
     **dict.fromkeys("≡≢", logic.match),
     "~": search.without,
     "⍴": shape.reshape,
-    ",": join.join,
-    "⍪": join.join,
+    ",": shape.join,
+    "⍪": shape.join,
     "⌽": shape.rotate,
     "⊖": shape.rotate,
     "⍉": shape.reorder,
-    "↑": take.take,
-    "↓": take.drop,
-    "↕": take.windows,
+    "↑": shape.take,
+    "↓": shape.drop,
+    "↕": shape.windows,
     "⊃": index.pick,
     "⌷": index.select_cells,
     "⍳": search.index_of,
@@ -113,18 +98,18 @@ DYADIC: dict[str, DyadicRule] = {
     "⍒": search.grade_by,
     "∪": search.union,
     "∩": search.intersection,
-    "/": masks.compress,
-    "⌿": masks.compress,
-    "\\": masks.expand,
-    "⍀": masks.expand,
-    "⊥": numeric.decode,
-    "⊤": numeric.encode,
-    "⌹": numeric.solve,
-    "?": numeric.random,
-    "⎕text": text.fixed_text,
+    "/": logic.compress,
+    "⌿": logic.compress,
+    "\\": logic.expand,
+    "⍀": logic.expand,
+    "⊥": arithmetic.decode,
+    "⊤": arithmetic.encode,
+    "⌹": arithmetic.solve,
+    "?": arithmetic.random,
+    "⎕text": search.fixed_text,
     **{row.glyph: arithmetic.float_dyadic(row.glyph[1:]) for row in LIBRARY if _gives_floats(row.dyadic)},
-    **{f"⎕{name}": bits.both(name) for name in ("band", "bor", "bxor")},
-    **{f"⎕{name}": bits.shift(name) for name in ("shl", "shr", "shru")},
+    **{f"⎕{name}": logic.both(name) for name in ("band", "bor", "bxor")},
+    **{f"⎕{name}": logic.shift(name) for name in ("shl", "shr", "shru")},
     "⊣": shape.left_argument,
     "⊢": shape.right_argument,
 }
@@ -156,7 +141,7 @@ def _apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Opera
     if glyph == "¿" and isinstance(left, Operand):
         return logic.select(b, left, right, axis, span)
     if glyph == "?" and isinstance(left, TupleOperand) and isinstance(right, Operand):
-        left = numeric.key_pair(b, left, span)
+        left = arithmetic.key_pair(b, left, span)
         if left.poisoned:
             return left
     if isinstance(left, TupleOperand) or isinstance(right, TupleOperand):

@@ -110,7 +110,7 @@ class Grade:
         return Grade(ZERO, self.high)
 
     def runs(self) -> Grade:
-        """How often an op with this demand runs: once, or never."""
+        """The grade of the runs of an op with this demand: once, or never."""
         return NONE if self.is_zero else ONCE
 
     def within(self, other: Grade, premises: Sequence[SizeFact]) -> bool:
