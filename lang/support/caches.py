@@ -143,7 +143,7 @@ _UNREADABLE: Final = (pickle.UnpicklingError, AttributeError, ImportError, Looku
 
 
 class _ValueReader(pickle.Unpickler):
-    """Builds nothing but plain data and instances of Rho's classes."""
+    """An unpickler that builds only plain data and instances of Rho's classes."""
 
     def find_class(self, module: str, name: str) -> Any:
         is_plain = module.startswith(_PACKAGE) or (module, name) == ("builtins", "complex")
@@ -155,7 +155,7 @@ class _ValueReader(pickle.Unpickler):
 
 @cache
 def code_version(*rooms: str) -> str:
-    """The digest of the names, sizes and times of change of the modules in rooms of the product."""
+    """The digest of the names, sizes and modification times of all modules in some rooms."""
     digest, package = blake2b(digest_size=16), Path(__file__).parents[2]
     pending = [package / room for room in rooms]
     while pending:

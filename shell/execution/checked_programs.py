@@ -1,8 +1,9 @@
-"""Checked programs in the user's cache, so that a file whose texts have not changed is not checked in its next run.
+"""A cache of checked programs, in the user's cache folder, so that a file whose texts have not changed is not checked again by
+its next run.
 
-An entry has what checking gave, and the text of each module that was asked for, which has to be the same now.  It is named by
-the program's name and text, the checker's modules and what else checking depends on.  `RHO_PROGRAM_CACHE` names another folder;
-`off`: none.
+An entry has the outcome of checking, and the text of each module that was loaded, which must be unchanged.  Its key is the
+program's name and text, the version of the checker's modules, and the settings.  `RHO_PROGRAM_CACHE` names another folder, or is
+`off`.
 """
 
 from __future__ import annotations

@@ -522,7 +522,7 @@ class Context:
 
     @contextmanager
     def expanding(self, call: Span) -> Iterator[None]:
-        """The scope of a call whose nodes are counted."""
+        """A block that elaborates a call and counts its nodes."""
         before = self.nodes - self.expansions.get(call, 0)
         try:
             yield
@@ -530,7 +530,7 @@ class Context:
             self.expansions[call] = self.nodes - before
 
     def repeated_calls(self) -> list[tuple[str, list[Span]]]:
-        """The functions that are called more than once in the text, those first whose calls expanded to most, with the calls."""
+        """The functions that are called more than once in the text, with their calls, by the largest expansion of a call."""
         calls: dict[str, list[Span]] = {}
         for span in sorted(self.expansions, key=self.expansions.__getitem__, reverse=True):
             calls.setdefault(self.builder.source_names.text(span), []).append(span)

@@ -195,7 +195,7 @@ def _as_strict(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def _with_repeated_calls(ctx: Context, diagnostic: Diagnostic) -> Diagnostic:
-    """E610 at the calls that expanded to most, of the function that is called again and again."""
+    """E610 at the calls with the largest expansions, for the function whose repeated calls multiply them."""
     repeated = ctx.repeated_calls()
     if not repeated:
         return diagnostic

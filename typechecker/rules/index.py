@@ -218,7 +218,7 @@ def _warn(b: Builder, index: Operand, message: str, span: Span, hint: str, size:
 
 
 def _filled(b: Builder, index: Operand) -> tuple[str, ...]:
-    """The note on positions that a take fills up."""
+    """The note on positions beyond the end, which a take fills."""
     op = b.definitions.get(index.value)
     if not isinstance(op, Slice) or op.starts != (ZERO,) or b.at_most(index.type.shape[0], b.types[op.arg].shape[0]):
         return ()
