@@ -79,8 +79,9 @@ class SizeVariables:
     def trial(self, fresh_names: bool) -> SizeVariables:
         """A copy for speculative work; with `fresh_names`, names are chosen as in an empty program."""
         names = {} if fresh_names else dict(self.names)
-        masks, values, same = dict(self._masks), dict(self._values), dict(self._same)
-        return SizeVariables(self.spans, names, self._trial_ids, self._trial_ids, masks, values, same)
+        return SizeVariables(
+            self.spans, names, self._trial_ids, self._trial_ids, dict(self._masks), dict(self._values), dict(self._same)
+        )
 
     def scope(self) -> tuple[dict[ValueId, SizeVariable], dict[ValueId, SizeVariable]]:
         """The shared sizes, to be restored with `leave`: facts about a size in a loop or an arm hold only there."""

@@ -197,8 +197,9 @@ def unproved_diagnostic(
     runtime = sorted((v for v in checked if v.is_runtime and not indices), key=lambda v: v.id)
     counterexample = decision.counterexample
     shown = None if counterexample is None else {v.name: n for v, n in counterexample.items() if v in variables}
-    code, labels, notes = obligation.code, obligation.labels, obligation.notes
-    fixes = (*obligation.mistake_fixes, *obligation.fixes)
+    code, labels, notes, fixes = (
+        obligation.code, obligation.labels, obligation.notes, (*obligation.mistake_fixes, *obligation.fixes)
+    )  # fmt: skip
     if code == Code.E201:
         code = {Verdict.NEVER: Code.E200, Verdict.UNKNOWN: Code.E209}.get(verdict, Code.E201)
     severity, origin = Severity.ERROR, None
