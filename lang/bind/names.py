@@ -194,7 +194,7 @@ def _unknown_name_notes(context: BindContext, name: str, module: re.Match[str] |
 
 
 class _Suggestion(NamedTuple):
-    """The name or glyph that was probably meant.  A `note` says its class where other classes fit too: then it is no fix."""
+    """The name or glyph that was probably meant.  With a `note` on its class, which is uncertain, it is offered without a fix."""
 
     text: str
     note: str = ""

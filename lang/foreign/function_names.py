@@ -28,7 +28,7 @@ KINDS_OF_WORDS: Final[Mapping[str, str]] = {
 """Element types of other languages."""
 
 NO_BOOL: Final = "ifg"
-"""A domain of integers and floats: of truth values and u8 NumPy makes 16-bit floats here."""
+"""The domain of integers and floats; for truth values and u8 NumPy's functions give 16-bit floats, which Rho lacks."""
 _PRODUCT: Final = RhoSpelling("×/,", "bifgz", "+", "", [RhoSpelling("×/i64 ,", "u")])
 
 MONADIC_FUNCTIONS: Final[Mapping[str, str]] = {

@@ -262,7 +262,7 @@ def canonical_lines(text: str, spelling: Spelling) -> list[LogicalLine]:
 
 
 def _needs_blank(previous: _Word, after: _Word, stacks: bool) -> bool:
-    """Whether a blank separates two tokens; `stacks`: the second opens array notation."""
+    """Does canonical layout have a blank between two tokens?  `stacks`: the second one opens array notation."""
     kind, word, prints = after
     last_kind, last_word, printed = previous
     if prints or printed:

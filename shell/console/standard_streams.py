@@ -367,7 +367,7 @@ def explain_fixes(console: Console, diagnostics: Sequence[Diagnostic], path: str
 def with_input_options(
     diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source], inputs: Mapping[str, str]
 ) -> tuple[Diagnostic, ...]:  # fmt: skip
-    """The diagnostics, where one about a data file that an option `--in` gave has a note that names the option.
+    """The diagnostics; one about a data file that an option `--in` gave gets a note with the option.
     `inputs` are the paths by the name of the input, as options give them."""
     return tuple([_with_input_option(diagnostic, sources, inputs) for diagnostic in diagnostics])
 

@@ -275,7 +275,7 @@ IDIOMS: tuple[Idiom, ...] = (
 class Origin(IntEnum):
     """The origin of an entry; equal results are in this order."""
 
-    USER = 0
+    YOURS = 0
     LIBRARY = 1
     IDIOM = 2
     PRIMITIVE = 3
@@ -422,7 +422,7 @@ def entries_of_file(checked: Checked) -> tuple[CatalogueEntry, ...]:
         lines = checked.result.describe(name) if type_ == "function" else ()
         types = tuple([line.partition(" : ")[2] for line in lines if " → " in line])
         title = "" if type_ == "function" else f": {type_}"
-        defined.append(CatalogueEntry(name, title, docs.get(name, ""), Origin.USER, name, types))
+        defined.append(CatalogueEntry(name, title, docs.get(name, ""), Origin.YOURS, name, types))
     return tuple(defined)
 
 
