@@ -35,7 +35,7 @@ def load(
 ) -> BoundGraph:
     """The phase graph with its sizes bound from the shapes of `inputs` (anything with `.shape`).
 
-    Refused: sizes that disagree, guards that fail.  `without` switches passes off by name."""
+    Raises Refused for sizes that disagree and guards that fail.  `without`: names of passes to switch off."""
     return bind_shapes(core, {name: value.shape for name, value in inputs.items()}, params, without=without)
 
 
@@ -70,7 +70,7 @@ def plan(
     bound: BoundGraph, device: Device | None = None, *, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.FULL,
     moved: frozenset[str] = frozenset(),
 ) -> ExecutionPlan:  # fmt: skip
-    """The plan on one device; by default this machine's CPU cores as one device.  Inputs in `moved` are the run's own."""
+    """The plan on one device; by default this machine's CPU cores as one device.  Inputs in `moved` may be overwritten."""
     return plan_one_device(bound, device or host_device(), program, detail, moved=moved)
 
 
@@ -86,11 +86,12 @@ def execute(
     stores: TiledFiles | None = None,
     keep: frozenset[str] = frozenset(),
 ) -> RunResults:
-    """Run a plan on host arrays, resident values or moved arrays by name; outputs in `keep` are left as resident values.
+    """Runs a plan on host arrays, resident values or moved arrays by name; outputs in `keep` are left as resident values.
 
-    `observe`: a callback that receives the duration of each step.  `simulated`: the devices are declared ones, and each is
-    limited to its memory.  `stores`: the files of a plan that reads or writes some of them tile by tile.  Raises `RunFailed` if a
-    run-time check fails or memory runs out; there are no partial results."""
+    `observe`: a callback that receives the duration of each step.  `simulated`: the devices are declared ones, each limited to
+    its memory.  `stores`: the files of a plan that reads or writes some of them tile by tile.  Raises `RunFailed` if a run-time
+    check fails or memory runs out; there are no partial results.
+    """
     if observe is None and not simulated and stores is None and not keep:
         results = _again()(schedule, bound, inputs)
         if results is not None:
@@ -110,13 +111,13 @@ def execute(
         return execute_plan(schedule, bound, inputs, backends, observe, pace=pace, keep=keep)
     from .jit.compiler import compiling_apart
 
-    with compiling_apart():  # a run in tiles keeps to its memory
+    with compiling_apart():  # a run in tiles must keep to its memory
         return execute_plan(schedule, bound, inputs, backends, observe, pace=pace, stores=stores)
 
 
 @cache
 def _again() -> Callable[[ExecutionPlan, BoundGraph, Mapping[str, Any]], RunResults | None]:
-    """The function that runs a plan again by the VM; imported once, as the import statement takes as long as a small run."""
+    """Returns the function that runs a plan again by the VM.  Cached, as the import statement takes as long as a small run."""
     from .vm.executor import run_prepared
 
     return run_prepared

@@ -1,8 +1,9 @@
 """Calibration: what is measured, in which order, and the resulting profile of this machine.
 
-Computing is timed again and again, as a spell of load lasts, before and after the disk and the parts of structured phases, and
-after library phases (`probes`).  Only what was timed while the process had its processors counts; all else has the shape of the
-default tables.  Programs that the tables were not made of, among them a product and a transformer block, say how well all holds.
+Computation is timed several times, since load comes in spells: before and after the disk and the parts of structured phases, and
+after library phases (`probes`).  Only times during which the process had its processors count; everything else gets the shape of
+the default tables.  Programs that the tables were not derived from, among them a matrix product and a transformer block, check
+the accuracy.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ from .probes import ProbeProgram, last, warm_kernels
 
 @dataclass(frozen=True, slots=True)
 class CalibrationEffort:
-    """`rounds` through everything, where each probe is run for about `budget_ns`, a program for `other_ns`.  `places`: sizes of a
-    row at most.  After `seconds` nothing is timed again, and of library phases nothing new after four fifths.  `attempts`: how
-    often a disturbed calibration is begun; it ends as soon as it is known to be disturbed.  `force`: keep what others
-    disturbed."""
+    """The effort of a calibration: `rounds` through all probes, each of which runs for about `budget_ns` (a program for
+    `other_ns`).  `places`: the most sizes of a row.  After `seconds` nothing is repeated, and after four fifths of them no new
+    library phase begins.  `attempts`: how often a disturbed calibration is started; it ends as soon as it is known to be
+    disturbed.  `force`: keep disturbed measurements."""
 
     rounds: int = 3
     other_ns: int = 4_000_000
@@ -51,21 +52,21 @@ class CalibrationEffort:
 
 REFINED: Final = CalibrationEffort(rounds=7, other_ns=12_000_000, budget_ns=1_000_000, seconds=150)
 _LARGE: Final = 31 << 20
-"""Bytes just below those that are always asked for anew."""
+"""Bytes just below the size from which the C library asks the system for every array."""
 
 
 class Disturbed(Exception):
-    """A calibration that is not kept; the text completes `this machine was not calibrated: `."""
+    """Raised for a calibration that is not kept; the text completes `this machine was not calibrated: `."""
 
 
 def calibrate(
     facts: HostFacts, clock: Clock = perf_counter_ns, effort: CalibrationEffort | None = None, today: date | None = None,
     report: Callable[[str], None] = lambda words: None,
 ) -> Profile:  # fmt: skip
-    """This machine's profile with measured tables; `report` is called with why it is measured again, and with how far the
-    estimates are from programs that were run for comparison.
+    """The profile of this machine with measured tables; `report` is called with the reason of a repetition, and with the
+    deviation of estimates from programs that were run for comparison.
 
-    RunFailed: others use the processor, or a product or a block takes far longer or less than the tables say."""
+    Raises RunFailed if other programs use the processors, or if a product or a block deviates far from the tables."""
     effort = effort or CalibrationEffort()
     for left in range(effort.attempts - 1, -1, -1):
         try:
@@ -82,7 +83,7 @@ def calibrate(
 
 
 def _measured(facts: HostFacts, clock: Clock, effort: CalibrationEffort, today: date | None) -> tuple[Profile, str]:
-    """The profile, and how far its estimates are from the programs for comparison.  Disturbed."""
+    """The profile, and the deviation of its estimates from the programs for comparison.  Raises Disturbed."""
     threads, start = facts.cores, clock()
     until = start + effort.seconds * 10**9
     settle_memory()
@@ -118,8 +119,8 @@ def _measured(facts: HostFacts, clock: Clock, effort: CalibrationEffort, today: 
 
 
 def settle_memory() -> None:
-    """Have memory given out as in a process that has run for a while: the C library asks the system anew for every large array
-    until one has been given back, and keeps what is given back from then on."""
+    """Puts the allocator in the state of a process that has run for a while: the C library asks the system for every large array
+    until one has been freed, and reuses freed memory from then on."""
     for _ in range(2):
         np.ones(_LARGE // 8)
 
@@ -127,7 +128,7 @@ def settle_memory() -> None:
 def shaped(measured: Mapping[str, CostTable], known: Mapping[str, CostTable]) -> dict[str, CostTable]:
     """The known tables, each moved to where it was measured: between measured sizes and beyond them it keeps its shape.
 
-    One size says nothing of a shape: where more are known, the known table is taken."""
+    A single measured size has no shape: where the known table has more, it is used."""
     tables = dict(known)
     for name, table in measured.items():
         other = known.get(name)
@@ -139,8 +140,8 @@ def shaped(measured: Mapping[str, CostTable], known: Mapping[str, CostTable]) ->
 
 
 def _moved(table: CostTable, known: CostTable) -> CostTable:
-    """The measured points, and the known ones beyond them and between neighbours that are far apart, in proportion to the
-    nearest measured ones."""
+    """The measured points, and known points beyond them and between distant neighbours, scaled in proportion to the nearest
+    measured ones."""
     points = dict(zip(table.size, table.ns, strict=True))
     for size in known.size:
         upper = bisect_left(table.size, size)
@@ -155,15 +156,15 @@ def _moved(table: CostTable, known: CostTable) -> CostTable:
 
 
 _APART: Final = 8
-"""Two sizes further apart than by this factor have known ones between them."""
+"""Two measured sizes further apart than this factor get known points between them."""
 
 # ---------------------------------------------------------------------------- what is not kept
 
 _DISTURBED: Final = Fraction(1, 5)
-"""So large a part of all measurements may have been disturbed."""
+"""The greatest share of disturbed measurements."""
 _STOLEN: Final = Fraction(1, 10)
 _FAR: Final = 4
-"""A product or a block may take so many times what the tables say, or so many times less."""
+"""The most times that a product or a block may take longer or less than the tables say."""
 _FORCE: Final = "measure again when the machine is idle, or keep what was measured with `--force`"
 
 
@@ -202,8 +203,8 @@ _one_pace: Final = lock()
 
 
 def ratios(device: DeviceProfile, watch: LoadMonitor, effort: CalibrationEffort) -> Iterator[tuple[Fraction, str]]:
-    """Ratios of measured to estimated time, with the text, of programs that were not used for the tables and were run
-    undisturbed: of their longer phases, and of products and blocks as a whole."""
+    """(ratio of measured to estimated time, text) of programs that were not used for the tables and ran undisturbed: of their
+    longer phases, and of products and blocks as a whole."""
     for points in _POINTS[: effort.places]:
         for text in _TRIED:
             shape = "f64[s s]" if text in _TOGETHER else "f64[n]"
@@ -223,8 +224,8 @@ def ratios(device: DeviceProfile, watch: LoadMonitor, effort: CalibrationEffort)
 
 
 def pace(device: DeviceProfile, period_ns: int = _PACE_NS, clock: Clock = perf_counter_ns) -> Fraction:
-    """How many times longer than its tables say this process takes at present: the mean over a few programs of what they usually
-    take, divided by the share of `period_ns` in which the process had its processors.  1 where the tables say nothing."""
+    """The current slowdown of this process compared with its tables: the mean ratio of a few programs, divided by the share of
+    `period_ns` in which the process had its processors; 1 without tables."""
     ratios: dict[str, list[float]] = {}
     with _one_pace, warm_kernels(), CpuBackend(device.threads).quiet():
         probed = {text: ProbeProgram(text, {"x": f"f64[{shape}]", "y": f"f64[{shape}]"}, last()).ready(_PACED, device.threads)
@@ -247,7 +248,7 @@ def pace(device: DeviceProfile, period_ns: int = _PACE_NS, clock: Clock = perf_c
 
 
 def shares(values: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
-    """How far below and above the estimate the middle eight in ten measured times lie, as shares of it."""
+    """The shares by which the middle eight of ten measured times lie below and above the estimate."""
     if not values:
         return Fraction(1, 2), Fraction(1, 2)
     ordered, tenth = sorted(values), len(values) // 10
@@ -255,7 +256,7 @@ def shares(values: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
 
 
 def spread_text(checks: Sequence[tuple[Fraction, str]]) -> str:
-    """How far measured times are from estimates: half of them, and the farthest."""
+    """The deviation of measured times from estimates as text: of the middle half, and of the farthest."""
     if not checks:
         return "no program was run long enough to compare it with its estimate"
     ordered = sorted(checks, key=_distance)
@@ -273,5 +274,5 @@ def _times(ratio: Fraction) -> str:
 
 
 def _share(value: Fraction) -> Fraction:
-    """To three places, from 0.02 to 0.9."""
+    """A share with three decimals, clipped to [0.02, 0.9]."""
     return Fraction(round(min(max(value, Fraction(2, 100)), Fraction(9, 10)) * 1000), 1000)

@@ -1,4 +1,4 @@
-"""What a card takes, from kernels and copies: launches, operations and bytes a second, transfers, and the tables of functions,
+"""Measures a GPU by kernels and copies: launches, operations and bytes per second, transfers, and the tables of functions,
 reductions and library phases that declared devices have."""
 
 from __future__ import annotations
@@ -39,40 +39,41 @@ TRANSFER: Final = "transfer.u8"
 """The table of copies between the card and the host."""
 _SMALL, _LONG_NS = 64, 4_000_000
 _MOST_NS: Final = 20_000_000_000
-"""After so long no more tables are measured: the roofline stands in."""
+"""Nanoseconds after which no more tables are measured; the roofline stands in for them."""
 _ITEMS: Final = (1 << 12, 1 << 15, 1 << 17, 1 << 18, 1 << 19, 3 << 18, 1 << 20, 1 << 21)
 _TRANSFERS: Final = (1 << 12, 1 << 18, 1 << 20, 1 << 22, 1 << 23, 1 << 24, 1 << 25)
 _ROUNDS: Final = 7
 _REPEATED: Final = "{0.5+⍵×0.5}⍣25 ⊢ x"
 _FEW: Final = 64
-"""A time so many times shorter than the longest one is too short for a rate."""
+"""A time must be at least 1/_FEW of the longest one to be used for a rate."""
 _OPERATIONS: Final = 50
-"""Operations on an item of the loop that computes."""
+"""Operations per item of the loop that measures computation."""
 _APPLIED: Final = {
     Kind.F64: ("add", "mul", "div", "residue", "floor", "sqrt", "exp", "ln", "pow", "circular_1", "circular_3", "circular_7",
                "erf"),
     Kind.F32: ("add", "mul", "div", "residue", "floor", "sqrt", "exp", "ln", "pow", "circular_1"),
     Kind.I64: ("mul", "div", "residue"),
 }  # fmt: skip
-"""What is measured of whole numbers is of floats, too: else a table of another kind would stand in for theirs."""
+"""Functions measured on integers are measured on floats too; otherwise a table of another kind would stand in for the float
+one."""
 _CLASSES: Final = {"div": "divide", "exp": "transcendental"}
-"""What the functions of a class without a table take."""
+"""The class whose table stands in for functions that are not measured."""
 _REDUCED: Final[Mapping[Kind, Mapping[str, Sequence[str]]]] = {
     Kind.BOOL: {"or": ("full", "row", "col"), "add": ("full", "row", "col")},
     **{kind: {"add": ("full", "row", "short", "col", "narrow"), "max": ("full", "row", "col")} for kind in (Kind.F64, Kind.F32)},
 }
 _SIDE: Final = {"row": 1024, "short": 8, "col": 1024, "narrow": 8}
-"""Items that lie side by side, in the layouts of `devices.profile`."""
+"""The adjacent items in each of the layouts of `devices.profile`."""
 _LIBRARY: Final = ("A+.×B", "A+.×x", "+\\x", "x[i]", "A[i;]", "x,y", "3⌽x", "256+⌸(k ⋄ x)", "m⌿x", "⍋x", "x⍳y", "⎕fft c")
 _OTHERS: Final = re.compile("'(f32|i64)")
-"""Inputs of other kinds, which near ones stand in for."""
+"""Inputs of other kinds, for which the tables of similar kinds stand in."""
 
 Timed: TypeAlias = tuple[int, Callable[[], object]]
-"""A size, and what is timed there."""
+"""A size, and the call that is timed at it."""
 
 
 def measured_card(name: str, backend: str, model: CardModel) -> DeviceProfile:
-    """A card of this machine as a device, with the table `TRANSFER`."""
+    """A GPU of this machine as a device, with the table `TRANSFER`."""
     back_end = card_backend(backend, model.number, None)
     card, driver = back_end.card, back_end.card.driver
     kind = Kind.F32 if DOUBLE in model.lacking else Kind.F64
@@ -85,7 +86,7 @@ def measured_card(name: str, backend: str, model: CardModel) -> DeviceProfile:
         return perf_counter_ns() - start
 
     def taken(work: Callable[[], object]) -> int:
-        """The least of a few rounds, after one that may compile."""
+        """The least nanoseconds of a few runs, after a first one that may compile."""
         once(work)
         return max(1, min(once(work) for _ in range(_ROUNDS)))
 
@@ -95,7 +96,7 @@ def measured_card(name: str, backend: str, model: CardModel) -> DeviceProfile:
     launch, wait = max(1, taken(small) - idle), taken(handed_over) // HANDED
 
     def table(points: Iterable[Timed], less: int = launch + idle) -> CostTable:
-        """Times by size, without those of a launch, up to what takes long."""
+        """A table of times by size without the time of a launch, up to the first long time."""
         known: list[Point] = []
         for size, work in points:
             known.append((size, max(1, taken(work) - less)))
@@ -130,13 +131,13 @@ def measured_card(name: str, backend: str, model: CardModel) -> DeviceProfile:
 
 
 def _in_turn(make: Callable[[], Callable[[], object]]) -> Callable[[], object]:
-    """Calls on two sets of data: what one reads, the one before has not left in a cache."""
+    """Calls that alternate between two sets of data, so that no call reads data that the last one left in a cache."""
     calls = cycle((make(), make()))
     return lambda: next(calls)()
 
 
 def _rate(size: int, ns: int) -> int:
-    """What is done in a second."""
+    """The rate per second."""
     return max(1, size * 10**9 // ns)
 
 
@@ -153,7 +154,7 @@ def _repeated(back_end: CardBackend, kind: Kind, items: int) -> Callable[[], obj
 
 
 Samples: TypeAlias = Iterator[tuple[str, int, Callable[[int], ProbeSample]]]
-"""The name of a table, the bytes of an item there, and the phase of so many items."""
+"""Yields the name of a table, bytes per item, and a function from a number of items to a phase."""
 
 
 def _applied(kind: Kind) -> Samples:
@@ -179,7 +180,7 @@ def _reduced(kind: Kind) -> Samples:
 def _reduction(kind: Kind, function: str, layout: str, items: int) -> ProbeSample:
     nodes: list[Node] = [ReadNode(0, kind)]
     result = Kind.I64 if kind is Kind.BOOL and function == "add" else kind
-    if result is not kind:  # truth values are counted
+    if result is not kind:  # booleans are counted
         nodes.append(ApplyNode("convert", (0,), result))
     if layout == "full":
         return ProbeSample((items,), [ProbeOperand(kind, (items,))], nodes, result, function)
@@ -190,7 +191,7 @@ def _reduction(kind: Kind, function: str, layout: str, items: int) -> ProbeSampl
 
 
 def _library(back_end: CardBackend, lacking: Sequence[str]) -> Iterator[tuple[str, Iterator[Timed]]]:
-    """Tables of library phases that the card runs."""
+    """The tables of library phases that the GPU runs."""
     for row in LIBRARY:
         program, _, _ = row.ns.terms[0]
         if not isinstance(program, ProbeProgram) or program.text not in _LIBRARY or _OTHERS.search(str(program.inputs)):

@@ -25,29 +25,29 @@ from ..devices.profile import CostTable
 
 # ---------------------------------------------------------------------------------------------------- disturbance by other load
 #
-# Other programs want the processors that a measurement wants.  The system counts for how long each thread was ready and did not
-# run; where it does not say, the time by which the wall clock exceeds the processor's is taken for that.  A measurement during
-# which the process waited is made again, and does not count if it waited each time.  What a hypervisor gave to other guests is
-# known for the calibration as a whole.
+# Other programs want the processors that a measurement wants.  The system counts how long each thread was ready but did not run;
+# where it does not, the excess of the wall clock over processor time stands in.  A measurement during which the process waited is
+# repeated, and discarded if it waited each time.  The time that a hypervisor gave to other guests is known only for the
+# calibration as a whole.
 
 T = TypeVar("T")
 
 _WAITED: Final = 20
-"""A measurement is disturbed if the process waited for more than this fraction of it (a twentieth)."""
+"""A measurement is disturbed if the process waited for more than 1/_WAITED of it."""
 _TRIES: Final = 5
 _PROCESSES: Final = "/proc"
 _SHOWN: Final = 3
 
 
 class LoadMonitor:
-    """`measured`, `disturbed`: measurements in all, and those during which the process waited for a processor."""
+    """`measured`, `disturbed`: the numbers of all measurements, and of those during which the process waited for a processor."""
 
     def __init__(self) -> None:
         self.measured = self.disturbed = 0
         self._start, self._used, self._stolen = perf_counter_ns(), processor_times(), stolen_ns()
 
     def undisturbed(self, measure: Callable[[int], T]) -> tuple[T, bool]:
-        """The result of `measure`, which gets the number of the try; and whether the process had its processors meanwhile."""
+        """The result of `measure`, which is called with the number of the attempt; and whether the process had its processors."""
         for number in range(_TRIES):
             start, waited = perf_counter_ns(), waited_ns()
             result = measure(number)
@@ -63,7 +63,7 @@ class LoadMonitor:
         return Fraction(stolen_ns() - self._stolen, max(1, perf_counter_ns() - self._start))
 
     def others(self) -> list[str]:
-        """The programs that used most processor time since the monitor began, as messages name them."""
+        """The names, for messages, of the programs that used most processor time since the monitor began."""
         elapsed, ticks = (perf_counter_ns() - self._start) / 1e9, os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
         used = {key: count - self._used.get(key, 0) for key, count in processor_times().items()}
         busy = sorted(((100 * count / ticks / elapsed, key) for key, count in used.items()), reverse=True)
@@ -71,7 +71,7 @@ class LoadMonitor:
 
 
 def waited_ns() -> int:
-    """Nanoseconds, from any fixed moment, for which threads of this process were ready and did not run."""
+    """Nanoseconds, from some fixed moment, for which threads of this process were ready but did not run."""
     try:
         threads = os.listdir(f"{_PROCESSES}/self/task")
         return sum(int(_kernel_text(f"self/task/{thread}/schedstat").split()[1]) for thread in threads)
@@ -80,7 +80,7 @@ def waited_ns() -> int:
 
 
 def stolen_ns() -> int:
-    """Nanoseconds that a hypervisor gave to other guests while this one had work; 0 where the system does not say."""
+    """Nanoseconds that a hypervisor gave to other guests while this machine had work; 0 where the system does not report them."""
     try:
         return int(_kernel_text("stat").split()[8]) * 10**9 // os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError):
@@ -88,7 +88,8 @@ def stolen_ns() -> int:
 
 
 def processor_times() -> dict[tuple[int, str], int]:
-    """Ticks of processor time that each other process has used, by number and name; none where the system does not say."""
+    """By (process number, name), the ticks of processor time of each other process; none where the system does not report
+    them."""
     times: dict[tuple[int, str], int] = {}
     with suppress(OSError):
         for number in filter(str.isdigit, os.listdir(_PROCESSES)):
@@ -106,32 +107,32 @@ def _kernel_text(name: str) -> str:
 # ---------------------------------------------------------------------------------------------------- measurement loop
 
 Clock: TypeAlias = Callable[[], int]
-"""Nanoseconds since any fixed moment."""
+"""Nanoseconds since some fixed moment."""
 Run: TypeAlias = Callable[[], int]
-"""Runs a workload, and returns its time."""
+"""Runs a workload and returns its nanoseconds."""
 Point: TypeAlias = tuple[float, float]
-"""A size, and nanoseconds."""
+"""A size, and its nanoseconds."""
 
 _LEAST, _MOST = 2, 5
-"""Consecutive runs that count."""
+"""The least and the most consecutive runs of a workload in a round."""
 _LONGEST: Final = 10
-"""A program may take so many times what its runs in a row may."""
+"""The first run of a program may take this many times the budget of its consecutive runs."""
 TOGETHER: Final = 6
-"""Rows that take turns, so that what one leaves in caches and predictors is gone, and their data are there at once."""
+"""Rows whose workloads alternate, so that none finds its data in caches or its branches in predictors."""
 _NOISE: Final = 50
-"""A difference that is less than this fraction of its terms says nothing (a fiftieth)."""
+"""A difference below 1/_NOISE of its terms is lost in noise."""
 FLAT: Final = 1 << 50
-"""Above the last point a table grows in proportion: what does not grow has a last point that is far away."""
+"""The last size of tables that do not grow, because above its last point a table grows in proportion."""
 
 
 class Workload(Protocol):
     def ready(self, size: int, threads: int, clock: Clock) -> Run:
-        """OSError: the machine does not let it."""
+        """Prepares the workload for a size.  Raises OSError if the machine does not allow it."""
         ...
 
 
 Term: TypeAlias = tuple[Workload, int | None, float]
-"""What a way takes, at the row's size (None) or at one of its own, times a factor."""
+"""A workload, its size (None: the row's), and a factor."""
 _Key: TypeAlias = tuple[Workload, int]
 
 
@@ -155,7 +156,7 @@ class Times:
 
 
 class MeasuredCurve(Enum):
-    """A known property of a table; measurements that contradict it were disturbed."""
+    """What is known about the shape of a table; measurements that contradict it were disturbed."""
 
     ANY = "nothing"
     RISING = "more never takes less"
@@ -166,8 +167,8 @@ class MeasuredCurve(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProbeRow:
-    """`table`: its name, or who says what row this is once its first way is ready (None: none at all).  `at`: the size as the
-    table knows it, where that is another.  A time below `least` is noise."""
+    """`table`: its name, or a function that returns the row once its first workload is prepared (None: there is no row).  `at`:
+    the size in the table, if it differs.  Times below `least` are noise."""
 
     table: str | Callable[[ProbeRow, Any], ProbeRow | None]
     ns: Times
@@ -178,7 +179,7 @@ class ProbeRow:
 
 
 def low(times: Sequence[int]) -> int:
-    """The lower quartile: the usual time on a lightly loaded machine, since other load only makes runs slower."""
+    """The lower quartile: the usual time on a lightly loaded machine, since other load only slows runs down."""
     return sorted(times)[(len(times) - 1) // 3]
 
 
@@ -214,9 +215,9 @@ def table_of(points: Iterable[Point], curve: MeasuredCurve = MeasuredCurve.ANY) 
 
 
 class Section:
-    """`live`: workloads at a size that are timed; `times`: the median of each round, also of those that are not live any more.
-    `budget_ns`: of runs in a row; `usual`: which of the times counts; `until`: when to stop timing again.  `spoilt`: times of
-    what was never timed undisturbed."""
+    """`live`: the (workload, size) pairs that are being timed; `times`: their medians by round, also of pairs that are no longer
+    live.  `budget_ns`: for consecutive runs; `usual`: selects the time that counts; `until`: when repetitions stop.  `spoilt`:
+    times of pairs that were never timed undisturbed."""
 
     def __init__(
         self, clock: Clock, budget_ns: int, watch: LoadMonitor, threads: int = 1, usual: Callable[[Sequence[int]], int] = low
@@ -228,7 +229,7 @@ class Section:
         self._points: list[tuple[ProbeRow, int]] = []
 
     def add(self, row: ProbeRow, size: int) -> None:
-        """A point, known when all is timed."""
+        """Adds a point, whose time is known when all its terms are timed."""
         measured = row if isinstance(row.table, str) else row.table(row, self.live[self._probe(row.ns.terms[0], size)])
         if measured is not None:
             for term in _terms(measured):
@@ -247,8 +248,8 @@ class Section:
         return sum(factor * self.usual(self.times[key] or self.spoilt[key]) for key, factor in keys)
 
     def grow(self, rows: Iterable[ProbeRow], rounds: int, until: int, places: int, optional_after: int) -> None:
-        """All rows, the first `places` sizes at most.  Small sizes first: what there is no time for, after `optional_after`, are
-        the largest.  A row ends before a size that would take far longer than its budget."""
+        """Times all rows, each at its first `places` sizes.  Small sizes come first, so that the largest are dropped when time
+        runs out (after `optional_after`).  A row ends before a size that would take far longer than its budget."""
         growing = list(rows)
         for number in range(places):
             growing = [row for row in growing if number < len(row.sizes) and (not number or self._fits(row, number))]
@@ -266,7 +267,7 @@ class Section:
         return self.ns(Times(row.ns.terms[:1]), before) * row.sizes[number] <= _LONGEST * self.budget_ns * before
 
     def again(self, rounds: int, until: int) -> None:
-        """Each is timed in so many rounds, but after `until` only what has no time yet."""
+        """Times each pair in `rounds` rounds; after `until`, only pairs without a time."""
         for _ in range(rounds):
             for key, run in self.live.items():
                 if not (self.times[key] or key in self.spoilt) or self.clock() <= until:
@@ -274,7 +275,7 @@ class Section:
                     (self.times[key] if calm else self.spoilt.setdefault(key, [])).append(took)
 
     def _in_a_row(self, run: Run, number: int = 0) -> int:
-        """The median of runs in a row; with each try, of shorter ones."""
+        """The median of consecutive runs; each attempt makes fewer of them."""
         run()
         start, times = self.clock(), list[int]()
         while len(times) < _LEAST or (len(times) < _MOST and self.clock() - start < self.budget_ns >> number):
@@ -282,8 +283,8 @@ class Section:
         return int(median(times))
 
     def tables(self, *, disturbed: bool = False) -> Mapping[str, CostTable]:
-        """Tables through the points that were timed undisturbed; `disturbed`: through all.  A difference that is lost in the
-        noise of its terms is no point."""
+        """Tables through the points that were timed undisturbed; `disturbed`: through all times.  A difference that is lost in
+        the noise of its terms is no point."""
         points: dict[tuple[str, MeasuredCurve], list[Point]] = {}
         for row, size in self._points:
             if disturbed or all(self.times[self._probe(term, size)] for term in _terms(row)):

@@ -108,13 +108,13 @@ def kernels_as(mode: tiering.Mode) -> Iterator[None]:
 
 Seen: TypeAlias = list[StepTiming]
 Of: TypeAlias = Callable[[Seen], int]
-"""Selects the time to use from the observed steps."""
+"""Selects the time that counts from the observed steps."""
 RunFactory: TypeAlias = Callable[[int], Callable[[], object]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProbeCall:
-    """A call of Python, prepared for a size, with a tiering mode."""
+    """A Python call, prepared for a size, in a tiering mode."""
 
     make: RunFactory
     mode: tiering.Mode
@@ -191,7 +191,7 @@ def _core(text: str) -> Core:
 
 
 def last(sort: type[Structured | LibraryPhase | Loop] = Structured) -> Of:
-    """Returns the selection of the last step whose phase is of class `sort`."""
+    """Returns the selection of the last step with a phase of class `sort`."""
     return lambda seen: [took.ns for took in seen if isinstance(took.step, sort)][-1]
 
 
@@ -214,7 +214,7 @@ def value(type_: str, sides: Mapping[str, int], seed: int) -> Any:
         values = generator.random(shape)
         return values + values.T + 2 * shape[0] * np.eye(shape[0])
     kind = Kind(element)
-    if kind.is_integer:  # from a range as large as their count
+    if kind.is_integer:  # as many different values as items
         return generator.integers(0, max(8, count), count).reshape(shape)
     return drawn(kind, count, seed).reshape(shape)
 
@@ -314,13 +314,13 @@ def _of_turns(sort: type[LibraryPhase | Structured]) -> Of:
 
 
 def _beside(seen: Seen) -> int:
-    """Returns the overhead of the executor for an iteration besides its step."""
+    """Returns the executor's overhead of an iteration beyond its step."""
     known = [took for took in seen if isinstance(took.step, Loop | LibraryPhase)]
     return max(1, sum(took.ns if isinstance(took.step, Loop) else -took.ns for took in known) // _MANY_TURNS)
 
 
 def handed_over() -> None:
-    """Pass control from one thread to another and back, repeatedly."""
+    """Passes control from one thread to another and back, repeatedly."""
     there, back = threading.Event(), threading.Event()
 
     def answer() -> None:
@@ -394,7 +394,7 @@ _MOVED: Final = (
 
 
 def _as_shared(row: ProbeRow, ready: PreparedProbe) -> ProbeRow | None:
-    """Returns the row for the table that the cost model uses for a phase: split without waking the pool, or waking it."""
+    """Returns the row for the table that the cost model uses for a phase: split with or without waking the pool."""
     phase = next(phase for phase in ready.bound.graph.phases if isinstance(phase, Structured))
     number = numbers_of(ready.bound)
     extents = tuple(number(axis.size) for axis in phase.axes)
@@ -443,7 +443,7 @@ _LONG: Final = (_team("team.long.f64", f"{{0.5+⍵×0.5}}⍣{_LONG_TURNS} ⊢ x"
 
 BYTES: Final = 32 << 20
 _PAGE: Final = 1 << 12
-"""Bytes of a page: a table has the time of one, and larger requests take time in proportion."""
+"""Bytes of a page: the table has the time of one, and larger requests take proportionally longer."""
 
 
 _ACTS: Final[dict[str, Callable[[int, bytearray], object]]] = {
@@ -485,7 +485,7 @@ _LINES: Final = (1 << 10, 1 << 14, 1 << 18)
 
 
 class _ProbeRequest(Exception):
-    """Raised with the first table that the cost model looks up, and the size."""
+    """Raised with the first table and size that the cost model looks up."""
 
 
 class _Asking(Rates):
@@ -566,7 +566,7 @@ LIBRARY: Final = (
 
 
 def rows(threads: int) -> list[ProbeRow]:
-    """Returns all rows except library operations; those of compiled loops and of threads only if there are such."""
+    """Returns all rows except library operations; those of compiled loops and of threads only where these exist."""
     loops, team = has_kernels(), threads > 1
     return [*DISK, *_STEPS, *_MOVED, *(_TEAMS if team else ()), *(_TURNING if loops else ()), *(_LONG if loops and team else ())]
 
@@ -580,7 +580,7 @@ def rows(threads: int) -> list[ProbeRow]:
 # those of the table of scalar functions.
 
 LENGTH: Final = 2048
-"""Numbers of a row that stay in the nearest cache."""
+"""Numbers of a row that stays in the L1 cache."""
 ROWS: Final = 16
 SLICE: Final = 1 << 14
 CALLED: Final = (Kind.F64, Kind.I64, Kind.F32, Kind.BOOL, Kind.C128)
@@ -599,11 +599,11 @@ _PILES: Final = (3, 8, 16, 60)
 _HIGH: Final = 4
 """Items of a row in reductions across rows."""
 _LEAST_SHARE: Final = 1000
-"""An application of more bytes a nanosecond than this is a measuring error."""
+"""An application of more bytes per nanosecond than this is a measuring error."""
 _ROW_COUNT, _MANY = 8, 24
 """The lengths of two chains of applications, whose difference is above noise for cheap functions."""
 _FEW_ROWS, _SIDE = 32, 3
-"""Shorter rows are reduced one by one if only few of them are adjacent."""
+"""Rows below the first length are reduced one by one if at most the second number of them are adjacent."""
 
 Make: TypeAlias = Callable[[int, int, int], list[Node]]
 """Builds nodes from the index of the first and the indices of two operands; the last node is the application."""

@@ -60,10 +60,10 @@ ASKING: Final = 0.002
 
 
 class RunAttempt:
-    """See the module.  A block in which home has the workers: what does not end as it should cuts them off."""
+    """One attempt of a run, as a context in which home has the workers; an unexpected exit disconnects them."""
 
     def __init__(self, every: Workers, membership: Membership, shares: Shares, members: Mapping[Process, ClusterMember]) -> None:
-        """`members`: those that take part."""
+        """`members`: the workers that take part."""
         self.all_workers, self.membership, self.shares, self.members = every, membership, shares, members
         self.name = secrets.token_hex(8)
         self.workers: list[Worker] = []
@@ -96,8 +96,8 @@ class RunAttempt:
     def begin(
         self, program: Mapping[str, Any], stored: Mapping[str, Any], interval: tuple[float, float], *, observed: bool
     ) -> None:
-        """Acquire the workers, in the order of their addresses, and send each its part.  `program`: as `shipment`; `interval`:
-        between these ratios a measured time is as predicted."""
+        """Acquires the workers, in the order of their addresses, and sends each its part.  `program`: the facts of `shipment`;
+        `interval`: the ratios of measured to predicted time that count as predicted."""
         digest = program["digest"]
         new: list[Worker] = []
         for process, member in sorted(self.members.items(), key=lambda one: one[1].address):
@@ -123,7 +123,7 @@ class RunAttempt:
     def execute(
         self, bound: BoundGraph, inputs: Mapping[str, Any], outputs: Mapping[str, StoredOutput], observe: Observer | None
     ) -> RunResults:  # fmt: skip
-        """Run home's queues, then collect the workers' results.  `outputs`: files that workers write into."""
+        """Runs home's queues, then collects the workers' results.  `outputs`: files that workers write into."""
         backends = self.transport.backends()
         failures: list[tuple[tuple[int, ...], int, RunFailed]] = []
         results, journal = None, None if observe is None else Journal(self.shares)
@@ -183,7 +183,7 @@ class RunAttempt:
     # ------------------------------------------------------------------------------ failures of the program
 
     def failed(self) -> None:
-        """A queue has failed: the others continue as far as they can, and then all are stopped."""
+        """Handles the failure of a queue: the other queues continue as far as they can, then all are stopped."""
         with self.all_workers.change:
             if self.draining is not None:
                 return
@@ -191,7 +191,7 @@ class RunAttempt:
         self.draining.start()
 
     def stop_at_rest(self) -> None:
-        """Stop all processes once the run is at rest (`cluster_transport`, Note [At rest])."""
+        """Stops all processes once the run is at rest (`cluster_transport`, Note [At rest])."""
         before = None
         with suppress(Lost):
             while not self.has_ended:
@@ -208,17 +208,18 @@ class RunAttempt:
 
 # ---------------------------------------------------------------------------------------------------- tiles on workers
 #
-# A run in tiles, from home: workers are acquired for all of it.  In each pass of which they have a share they read their rows of
-# the inputs, and write theirs of the outputs, if all see these files.  Partial results and rows for home's memory and temporary
-# files are messages.
+# A run in tiles, from home: workers are acquired for the whole run.  In each pass of which they have a share they read their rows
+# of the inputs and write theirs of the outputs, if all processes see these files.  Partial results, and rows for home's memory
+# and temporary files, are sent as messages.
 
 class TiledAttempt:
-    """A block in which home has the workers of a run in tiles (`stream_executor.OtherDevices`).
+    """One attempt of a run in tiles, as a context in which home has the workers (`stream_executor.OtherDevices`).
 
-    Raises Lost: a worker is."""
+    Raises Lost if a worker is lost.
+    """
 
     def __init__(self, client: ClusterClient, title: str) -> None:
-        """`title`: of the program, on the dashboard."""
+        """`title`: the program's title on the dashboard."""
         self.client, self.every, self.title = client, client.workers, title
         self.name = secrets.token_hex(8)
         self.workers: list[Worker] = []
@@ -268,14 +269,14 @@ class TiledAttempt:
         self.client.one_run.release()
 
     def use(self, program: Mapping[str, Any], stored: Mapping[str, StoredInput], undivided: Collection[str]) -> None:
-        """The passes that follow are of this program (`stream_shipment`), with the files of its inputs; `undivided`: the inputs
-        and outputs that only home has."""
+        """Sets the program of the passes that follow (`stream_shipment`) and the files of its inputs; `undivided`: the inputs and
+        outputs that only home can reach."""
         self.program, self.stored, self.undivided = program, stored, undivided
 
     def begin(self, shared: SharedPass, sinks: Mapping[str, Any], states: Mapping[DeviceId, States] | None = None) -> None:
         step, digest = shared.step, self.program["digest"]
         shares = [share for share in step.shares if share.device in self.client.devices]
-        if states is None:  # nothing continues from the last one
+        if states is None:  # no state continues from the last share
             shares = [share for share in shares if share is not step.shares[-1]]
         by_address = {worker.member.address: worker for worker in self.workers}
         self.working = [by_address[self.client.devices[share.device].address] for share in shares]
@@ -348,7 +349,7 @@ class TiledAttempt:
             self.every.change.notify_all()
 
     def handle_loss(self, lost: Lost) -> None:
-        """Those that wait for a worker are told already."""
+        """Nothing to do: threads that wait for the worker have already been notified."""
 
 
 # ---------------------------------------------------------------------------------------------------- client
@@ -357,18 +358,19 @@ NOWHERE: Final = Span("", 0, 0)
 RESTARTS: Final = 3
 _Result = TypeVar("_Result")
 Planner: TypeAlias = Callable[[Profile], ExecutionPlan]
-"""A plan, with its program, for the devices of a cluster."""
+"""Makes a plan for the devices of a profile."""
 
 
 class ClusterClient:
-    """Workers, and home as their first device.  Runs go one after the other; close it when it is not needed any more."""
+    """The workers of a cluster, with home as the first device.  Runs go one after the other; the caller closes it."""
 
     def __init__(
         self, membership: Membership, host: Profile, restarts: int = RESTARTS, tell: Callable[[str], None] = lambda words: None,
         declared: DeclaredDevices | None = None,
     ) -> None:  # fmt: skip
-        """`host`: the profile of this machine; `tell` hears why a run begins again; `declared`: what the devices are.  Plans are
-        for home and then one device for each member, in order.  Refused E705: the members are not those devices."""
+        """`host`: the profile of this machine; `tell`: is called with the reason why a run is repeated; `declared`: the devices
+        of a declared profile.  Plans are for home, followed by one device per member.  Raises Refused E705 if the members do not
+        match the declared devices."""
         self.membership, self.host_profile, self.restarts, self.tell = membership, host, restarts, tell
         self.members = [*membership.members()]
         for address, words in membership.silent.items():
@@ -389,15 +391,16 @@ class ClusterClient:
         self.one_run = threading.Lock()
 
     def connected(self) -> list[Worker]:
-        """To all members.  Lost; RunFailed: as `require_same`."""
+        """Connects to all members.  Raises Lost, and RunFailed as `require_same`."""
         return [self.workers.connect(member, Process(at)) for at, member in enumerate(self.members, 1)]
 
     @cached_property
     def measured(self) -> Measured | None:
-        """What messages take, without the workers that are lost meanwhile, which are reported; sets the `tables` of all
-        processes.  None: two workers do not reach each other, which a run will notice.
+        """The measured times of messages; reports and drops workers that are lost during the measurement, and sets the `tables`
+        of all processes.  None if two workers cannot reach each other, which a run will report.
 
-        RunFailed: as `require_same`, or E710: no worker is left, for a plan without workers would run at home in silence."""
+        Raises RunFailed as `require_same`, or with E710 if no worker remains, since a plan without workers would silently run at
+        home."""
         before = len(self.lost)
         while self.members:
             try:
@@ -412,7 +415,7 @@ class ClusterClient:
         raise failed("no worker of the cluster takes part", [lost.words for lost in self.lost[before:]][:3])
 
     def describe(self) -> None:
-        """Have all processes say their `tables`, once, and say whose were off in earlier runs.  Lost."""
+        """Asks all processes for their `tables`, once, and reports those that were off in earlier runs.  Raises Lost."""
         if all(member.address in self.tables for member in self.members):
             return
         self.tables = {**describe(self.connected(), self.host_profile), **self.tables}
@@ -422,14 +425,14 @@ class ClusterClient:
 
     @property
     def profile(self) -> Profile:
-        """The devices of the members there are, with links that are measured the first time.  RunFailed: as `require_same`."""
+        """The profile of the current members, with links that are measured on first use.  Raises RunFailed as `require_same`."""
         if self.declared is not None:
             return profile_of_members(self.declared, self.devices, self.tables)
-        measured = self.measured  # which may drop members
+        measured = self.measured  # may drop members
         return profile_of(self.host_profile, self.members, measured, self.tables)
 
     def profile_for(self, values: Iterable[Any]) -> Profile:
-        """The profile, with a store for those of the values that lie in files which all see (`seeing`)."""
+        """The profile, with a store for those values that are in files which all processes see."""
         paths = sorted({one.file for one in values if isinstance(one, StoredInput | StoredOutput)})
         profile = self.profile
         return with_store(profile, paths, self.reading, self.devices) if paths and not profile.has_stores else profile
@@ -447,9 +450,11 @@ class ClusterClient:
     # ------------------------------------------------------------------------------ runs
 
     def run_in_tiles(self, title: str, run: Callable[[TiledAttempt], _Result]) -> _Result:
-        """Run a program whose tiles workers run; after a loss again on those that are left, for which `run` plans anew.
+        """Runs a program whose tiles workers run; after a loss again with the remaining workers, for which `run` makes a new
+        plan.
 
-        RunFailed: as for any run, or E710: too many workers were lost."""
+        Raises RunFailed as any run, or with E710 if too many workers were lost.
+        """
         before = len(self.lost)
         for left in range(self.restarts, -1, -1):
             try:
@@ -468,8 +473,8 @@ class ClusterClient:
         without: frozenset[str] = frozenset(),
         observe: Observer | None = None,
     ) -> RunResults:  # fmt: skip
-        """Run a plan for `profile`; after a loss, one that `planner` makes for the workers that are left.  RunFailed: as for any
-        run, or E710: too many workers were lost."""
+        """Runs a plan for `profile`; after a loss, a new plan by `planner` for the remaining workers.  Raises RunFailed as any
+        run, or with E710 if too many workers were lost."""
         with self.one_run:
             before = len(self.lost)
             for left in range(self.restarts, -1, -1):
@@ -505,13 +510,13 @@ class ClusterClient:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Between these ratios a measured time is as predicted, by what the calibrations say of themselves."""
+        """The ratios of measured to predicted time that count as predicted, according to the residuals of all calibrations."""
         calibrations = [self.host_profile.calibration, *(one.calibration for one in self.tables.values())]
         below, above = (max(getattr(one, name) for one in calibrations) for name in ("residual_p10", "residual_p90"))
         return float(1 - below), float(1 + above)
 
     def learn(self, epoch: RunAttempt) -> None:
-        """Take over by how much the tables of home and of workers are off since three runs in a row, and say so."""
+        """Adopts, and reports, the drift of processes whose tables were off in the last `IN_A_ROW` runs."""
         if epoch.computing is not None and self.drift.add(epoch.computing.ratio, self.interval):
             epoch.drifts[HERE] = self.drift.factor
         for address, factor in epoch.drifts.items():
@@ -523,7 +528,7 @@ class ClusterClient:
         self.learned += bool(epoch.drifts)
 
     def drop(self, lost: Lost) -> None:
-        """A worker is not a member any more."""
+        """Removes lost workers from the members."""
         gone = {self.members[lost.process - 1].address: lost.words} | self.workers.lost()
         for address, words in gone.items():
             self.workers.drop(address)
@@ -534,15 +539,15 @@ class ClusterClient:
 
 # ---------------------------------------------------------------------------------------------------- files that workers see
 #
-# Files that are the same for every process of a cluster, and how fast each process reads them.
+# Files that are the same for every process of a cluster, and the speed at which each process reads them.
 
 def commonly_visible(
     cluster: ClusterClient, inputs: Mapping[str, StoredInput], folders: Collection[str] = ()
 ) -> tuple[dict[str, StoredInput], set[str]]:
-    """The inputs whose file is the same for every worker, and the folders in which all see what home writes; none if a worker
-    does not answer, which a run will notice.
+    """The inputs whose file is the same for every worker, and the folders in which all workers see the files that home writes;
+    none if a worker does not answer, which a run will report.
 
-    RunFailed: as `Cluster.worker`."""
+    Raises RunFailed as `ClusterClient.connected`."""
     with ExitStack() as stack:
         marks = {folder: stack.enter_context(_written_in(folder)) for folder in folders}
         return _seen(cluster, inputs, {folder: mark for folder, mark in marks.items() if mark is not None})
@@ -550,7 +555,7 @@ def commonly_visible(
 
 @contextmanager
 def _written_in(folder: str) -> Iterator[tuple[str, Fingerprint] | None]:
-    """A temporary file that exists during the block; None: it cannot be written."""
+    """Yields the path and fingerprint of a temporary file that exists within the context; None if it cannot be written."""
     try:
         path, handle = files.create(folder, "seen")
     except OSError:
@@ -558,7 +563,7 @@ def _written_in(folder: str) -> Iterator[tuple[str, Fingerprint] | None]:
         return
     try:
         mark = None
-        with suppress(OSError):  # the disk is full
+        with suppress(OSError):  # the disk may be full
             os.write(handle, secrets.token_bytes(32))
             mark = fingerprint_of(path)
         yield None if mark is None else (path, mark)

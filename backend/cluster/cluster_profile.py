@@ -1,7 +1,8 @@
-"""The profile of a cluster: its links as they are measured, and its devices as they say themselves or as a file declares them.
+"""The profile of a cluster: its links as measured, and its devices as the processes describe themselves or as a file declares
+them.
 
 Home probes one worker of each machine; that worker probes another one of its machine, and one of the next machine.  The slowest
-figure between two machines holds for all pairs of machines.
+figure between two machines is used for all pairs of machines.
 """
 
 from __future__ import annotations
@@ -39,11 +40,12 @@ class Measured:
 
 
 class Unreachable(Lost):
-    """A worker that home reaches does not reach another one."""
+    """Raised if a worker that home reaches cannot reach another one."""
 
 
 def measure(workers: Sequence[Worker]) -> Measured:
-    """Measure the links between home and the machines of the workers.  Raises Lost: a worker does not answer; Unreachable."""
+    """Measures the links between home and the machines of the workers.  Raises Lost if a worker does not answer, and
+    Unreachable."""
     machines: dict[str, list[Worker]] = {}
     for worker in workers:
         machines.setdefault(worker.member.machine, []).append(worker)
@@ -61,13 +63,13 @@ def measure(workers: Sequence[Worker]) -> Measured:
 
 
 def _asked(worker: Worker, other: Worker) -> CostTable:
-    """The times that a worker measures to another."""
+    """The times that a worker measures of messages to another worker."""
     (facts,) = worker.every.ask([worker], MessageKind.MEASURE, {"to": other.member.door})
     if "words" in facts:
         words = f"it cannot reach {other.member.address}: {facts['words']}"
         try:
             link_table(other.member.door, other.every.context, other.process)
-        except Lost as lost:  # home does not reach it either
+        except Lost as lost:  # home cannot reach it either
             raise Lost(lost.process, f"{lost.words}; worker {worker.process}: {words}") from None
         raise Unreachable(worker.process, words)
     return rising(facts["ns"])
@@ -77,25 +79,25 @@ def _asked(worker: Worker, other: Worker) -> CostTable:
 #
 # The members of a cluster as a profile: home, and every worker as a device.
 #
-# Links have measured figures (`calibrate`).  If a worker did not answer, they have declared ones: of a loopback if both ends are
-# on one machine, else of ten-gigabit Ethernet.  Workers have tables of their own (`describe`).  Files that all processes see
-# (`seeing`) are a store, with a link to each device whose figures are measured reads.
+# Links have measured figures (`measure`) or, if a worker did not answer, declared ones: those of a loopback if both ends are on
+# one machine, else those of ten-gigabit Ethernet.  Workers have their own tables (`describe`).  Files that all processes see are
+# a store, whose links to the devices have the figures of measured reads.
 
 RESERVE: Final = Fraction(2, 5)
-"""Of a worker's memory: Dask begins to spill at .6 of it."""
+"""The share of a worker's memory that plans may not use: Dask begins to spill at 0.6 of the memory."""
 SYNC_NS: Final = 60_000
 _LATENCY: Final = {True: 60_000, False: 120_000}
 _RATE: Final = {True: 2_000_000_000, False: 1_100_000_000}
 FILES: Final = "files"
-"""The store that a cluster has."""
+"""The name of a cluster's store."""
 _OPENED: Final = 30_000
-"""Nanoseconds in which a file is opened, and asked whether it is the same."""
+"""Nanoseconds to open a file and check its fingerprint."""
 _READ: Final = CostTable((8 << 20,), (8_000_000,))
 _SIZES: Final = (4096, 1 << 20, 64 << 20)
 
 
 def threads_of(members: Sequence[ClusterMember], member: ClusterMember) -> int:
-    """The threads of a worker: the cores of its machine that it may use, each divided by the workers that may."""
+    """The threads of a worker: the cores that it may use, each divided by the number of workers that may use it."""
     machine = [one for one in members if one.machine == member.machine]
     if not all(one.cpus for one in machine):
         return max(1, member.cores // len(machine))
@@ -105,8 +107,8 @@ def threads_of(members: Sequence[ClusterMember], member: ClusterMember) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The cost tables of a process: its calibration, with the device that has them; how many times longer everything takes at
-    present: `pace`, by two short programs, times `drift`, by the last runs."""
+    """The cost tables of a process: its calibration, with the device that has them; its current slowdown is `pace`, measured by
+    short programs, times `drift`, measured by the last runs."""
 
     calibration: Calibration
     device: DeviceProfile
@@ -118,10 +120,10 @@ NO_TABLES: Final[Mapping[str, Tables]] = MappingProxyType({})
 
 
 def describe(workers: Sequence[Worker], local: Profile) -> dict[str, Tables]:
-    """The tables of home (`HERE`) and of each worker, by address, as they say themselves.  Lost.
+    """The tables of home (`HERE`) and of each worker, by address, as each describes itself.  Raises Lost.
 
-    Who shares its processors with all others, as local workers do, is as quick as they are.  Only others measure how quick they
-    are at present: all workers at once, then home."""
+    Processes that share their processors with all others, as local workers do, are equally fast.  Other processes measure their
+    current pace: all workers at once, then home."""
     here = ClusterMember("home", HERE, "", 0, "", "", local.home.threads, None, "", True, **share_of_processors())
     members = [worker.member for worker in workers]
     alike = {("" if one.is_here else one.machine, one.cpus, one.group) for one in (here, *members)}
@@ -142,12 +144,12 @@ def describe(workers: Sequence[Worker], local: Profile) -> dict[str, Tables]:
 def profile_of(
     local: Profile, members: Sequence[ClusterMember], measured: Measured | None = None, tables: Mapping[str, Tables] = NO_TABLES
 ) -> Profile:  # fmt: skip
-    """The profile of home and its workers.  `tables`: by address, those that differ from `local`'s."""
+    """The profile of home and its workers.  `tables`: by address, those that differ from home's (`local`)."""
     here = any(member.is_here for member in members)
     usual = Tables(local.calibration, local.home)
     home = replace(_at_present(tables.get(HERE, usual)), name="home", kind="home", node="home", home=True, sync_ns=SYNC_NS)
     if here:
-        home = replace(home, threads=1)  # its cores are the workers'
+        home = replace(home, threads=1)  # the workers use its cores
     devices = [home]
     machines = [*dict.fromkeys(member.machine for member in members)]
     for member in members:
@@ -170,7 +172,7 @@ def _at_present(tables: Tables) -> DeviceProfile:
 
 
 def _together(calibrations: Sequence[Calibration]) -> Calibration:
-    """What holds for all: calibrated when the oldest was, and as far off as the farthest."""
+    """The calibration that holds for all: as old as the oldest, and as inaccurate as the worst."""
     dates = [one.calibrated for one in calibrations]
     return replace(
         calibrations[0], calibrated=None if None in dates else min(date for date in dates if date is not None),
@@ -181,7 +183,7 @@ def _together(calibrations: Sequence[Calibration]) -> Calibration:
 def with_store(
     profile: Profile, paths: Sequence[str], reading: Mapping[str, CostTable], members: Mapping[str, ClusterMember]
 ) -> Profile:  # fmt: skip
-    """The profile with a store for these files, which every device reads by itself.  `members`: by the names of their devices."""
+    """The profile with a store for these files, which every device reads directly.  `members`: by device name."""
     store = DeviceProfile(FILES, STORE, STORE, "", paths=tuple(paths))
     links = []
     for device in profile.devices:
@@ -213,35 +215,37 @@ def _link(one: DeviceProfile, other: DeviceProfile, near: bool, table: CostTable
 
 # ---------------------------------------------------------------------------------------------------- declared devices
 #
-# Workers as the devices of a declared profile (`--cluster W --devices FILE`).
+# Home is the profile's home.  Every other device is a worker: the one that its field `worker` names by address, with or without
+# the protocol, or by its name in plans (`w0`); a group of equal devices has a list of names.  Devices without the field are
+# assigned the remaining workers in order.  Workers without a device take no part.
 #
 # Home is the profile's home.  Every other device is a worker: the one that its `worker` names, by its address, with or without
 # the protocol, or as plans name it (`w0`); several alike have a list of them.  Devices that name none are the remaining workers,
 # in order.  Workers that are no device take no part.
 
 def instances(device: DeviceProfile) -> list[str]:
-    """The names of a device, or of each of several alike."""
+    """The names of a device's instances."""
     return [device.name] if device.count == 1 else [f"{device.name}[{number}]" for number in range(device.count)]
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredDevices:
-    """A profile that says what home and the workers of a cluster are, and where its file says so."""
+    """A profile that declares home and the workers of a cluster, and its position in its file."""
 
     profile: Profile
     places: Places
 
     @staticmethod
     def read(name: str) -> DeclaredDevices:
-        """A shipped profile, or one in a file.  Refused: E704, E705."""
+        """Reads a shipped profile, or one in a file.  Raises Refused: E704, E705."""
         file, text = profile_text(name)
         return DeclaredDevices(read_profile(file, text), Places.of(file, text))
 
     def matched(self, members: Sequence[ClusterMember]) -> dict[str, ClusterMember]:
         """The workers by the names of their devices, in the profile's order.
 
-        Refused E705, with all that does not match: a device that is no processor or has no worker; a `worker` that is not there,
-        or is another device too."""
+        Raises Refused E705 with all mismatches: a device that is no processor or has no worker; a `worker` that does not exist,
+        or that two devices name."""
         problems, wanted = Problems(self.places), dict[str, tuple[str, str]]()
         for at, device in enumerate(device for device in self.profile.devices if device.backend != STORE):
             path, names = f"device[{at}]", instances(device)[1 if device.home else 0 :]
@@ -262,7 +266,7 @@ class DeclaredDevices:
     def _matches(
         self, wanted: Mapping[str, tuple[str, str]], members: Sequence[ClusterMember], problems: Problems
     ) -> Iterator[tuple[str, ClusterMember]]:  # fmt: skip
-        """Devices with their workers, those that name one first."""
+        """Yields devices with their workers, first the devices that name one."""
         left, there = list(members), ", ".join(member.label for member in members[:8]) + ", …" * (len(members) > 8)
         for name, (path, worker) in wanted.items():
             if worker:
@@ -286,8 +290,8 @@ class DeclaredDevices:
 def profile_of_members(
     declared: Profile, matched: Mapping[str, ClusterMember], tables: Mapping[str, Tables] = NO_TABLES
 ) -> Profile:  # fmt: skip
-    """The declared profile with the devices whose workers there are, at most the memory that these have, and the drift of the
-    last runs: of several alike, that of the least."""
+    """The declared profile, restricted to devices whose workers exist and to the memory that these have, with the drift of the
+    last runs; a group of equal devices gets the figures of its weakest member."""
     devices = []
     for device in declared.devices:
         if device.backend == STORE:
@@ -304,7 +308,7 @@ def profile_of_members(
 
 
 def _within(device: DeviceProfile, granted: int | None) -> DeviceProfile:
-    """The device with no more memory for plans than a worker with so many bytes has."""
+    """The device with at most as much memory for plans as a worker with `granted` bytes has."""
     usable = None if granted is None else int(granted * (1 - RESERVE))
     if usable is None or (device.memory is not None and device.memory <= usable):
         return device
@@ -312,7 +316,8 @@ def _within(device: DeviceProfile, granted: int | None) -> DeviceProfile:
 
 
 def require_fitting_workers(plan: ExecutionPlan, profile: Profile, matched: Mapping[str, ClusterMember], where: str) -> None:
-    """Raise Refused unless the workers can run a stored plan: SCH104 a device has none, E702 too little memory."""
+    """Raises Refused unless the workers can run a stored plan: SCH104 if a device has no worker, E702 if one has too little
+    memory."""
     for one in plan.devices:
         if one.backend not in ("cpu", "store"):
             message = f"device {one.id} of the plan is for {one.backend}, and workers are processors"
@@ -333,6 +338,6 @@ def require_fitting_workers(plan: ExecutionPlan, profile: Profile, matched: Mapp
 
 
 def worker_devices(plan: ExecutionPlan) -> list[DeviceId]:
-    """The devices of a plan that workers are."""
+    """The devices of a plan that are workers."""
     at_home = plan.home, *stores_of(plan)
     return [device.id for device in plan.devices if device.id not in at_home]

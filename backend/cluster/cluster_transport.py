@@ -47,20 +47,20 @@ from ..schedule.program_facts.partitioning import stores_of
 from ..vm.run_state import RunState
 from .wire import Connection, Message, MessageKind, bytes_of
 
-# ---------------------------------------------------------------------------------------------------- steps of a process
+# -------------------------------------------------------------------------------------------------- steps of a process
 #
-# Which steps of a plan each process runs.
+# The steps of a plan that each process runs.
 #
 # The queue of a device is run by the process of the device.  The queue of a channel is run by every process at which its
-# transfers start or end.  Each takes the transfers that it sends or receives, the frees of its devices, and all waits and fences;
+# transfers start or end.  Each runs the transfers that it sends or receives, the frees of its devices, and all waits and fences;
 # so a fence of the queue passes when all steps before it are complete at both ends.  Each part keeps the order of the queue, so
 # the waits are the same as in one process.
 #
 # A store is available to every process, and the receiver of a transfer from it reads the file.  The queue of a store only states
-# where its values are, which home does for all.
+# where its values are; home runs it for all processes.
 
 Process = NewType("Process", int)
-"""0 is home."""
+"""The number of a process; 0 is home."""
 HOME = Process(0)
 Where: TypeAlias = Mapping[DeviceId, Process]
 _Key: TypeAlias = tuple[DeviceId, QueueKind]
@@ -68,8 +68,9 @@ _Key: TypeAlias = tuple[DeviceId, QueueKind]
 
 @dataclass(slots=True)
 class Shares:
-    """The steps of every process.  `waiting`: the processes that wait for each fence of the plan; `joined`: those that run each
-    loop together; `transfers`: every transfer by its number; `number_of`: so every device and link that has a queue."""
+    """The steps of every process.  `waiting`: by fence of the plan, the processes that wait for it; `joined`: by distributed
+    loop, the processes that run it; `transfers`: the number of each transfer; `number_of`: the number of each device and link
+    with a queue."""
 
     plan: ExecutionPlan
     where: Where
@@ -79,7 +80,7 @@ class Shares:
     transfers: dict[TransferStep, int] = field(default_factory=dict)
     number_of: dict[DeviceId, int] = field(default_factory=dict)
     undelivered: frozenset[int] = frozenset()
-    """The transfers of what is left on another device than home."""
+    """The transfers of values that stay on a device other than home after the run."""
     stores: frozenset[DeviceId] = frozenset()
 
     def __post_init__(self) -> None:
@@ -102,7 +103,7 @@ class Shares:
         self.undelivered = frozenset(self.transfers[step] for step in _left(self.plan))
 
     def ends(self, queue: Queue) -> Iterator[Process]:
-        """The processes that a queue has something for."""
+        """The processes that run steps of a queue."""
         if queue.kind is not QueueKind.COPY:
             yield self.where[queue.device]
             return
@@ -130,13 +131,13 @@ class Shares:
 
     @property
     def processes(self) -> list[Process]:
-        """Those that have something to do."""
+        """The processes that have steps to run, and home."""
         busy = {process for queue in self.plan.main.queues if queue.steps for process in self.owners[queue.device, queue.kind]}
         return sorted(busy | {HOME})
 
 
 def _left(plan: ExecutionPlan) -> Iterator[TransferStep]:
-    """To where nothing frees what was sent."""
+    """The transfers whose copies no step frees, on devices other than home."""
     steps = [(queue.device, step) for queue in plan.main.queues for step in queue.steps]
     freed = {(step.device or at, value) for at, step in steps if isinstance(step, FreeStep) for value in step.values}
     sent = (step for _, step in steps if isinstance(step, TransferStep) and not step.partial)
@@ -144,7 +145,7 @@ def _left(plan: ExecutionPlan) -> Iterator[TransferStep]:
 
 
 def _queues(plan: ExecutionPlan) -> Iterator[Queue]:
-    """Those of the plan, and of turns of loops that several run together."""
+    """The queues of the plan, and those of the iterations of distributed loops."""
     for queue in plan.main.queues:
         yield queue
         for step in queue.steps:
@@ -156,11 +157,11 @@ def _queues(plan: ExecutionPlan) -> Iterator[Queue]:
 # -------------------------------------------------------------------------------------------------- transfers between processes
 
 Held: TypeAlias = dict[int, tuple[str, list[Any]]]
-"""By transfer: a digest and the arrays (Note [Kept])."""
+"""By transfer number: the digest of its values, and the arrays (Note [Kept])."""
 
 
 def digest_of(arrays: Sequence[Any]) -> str:
-    """Of values, with their types and shapes."""
+    """The digest of arrays with their types and shapes."""
     digest = sha256()
     for array in arrays:
         digest.update(f"{array.dtype.str}{array.shape}".encode())
@@ -170,8 +171,9 @@ def digest_of(arrays: Sequence[Any]) -> str:
 
 @dataclass(slots=True)
 class ClusterTransport(Transport):
-    """One process of one run (`distributed.buffers`).  `links`: to every other process of it; `tell`: is told of a failure
-    here; `held`: of runs before; `holds`: the digests that each process has by transfer, as JSON has them."""
+    """The transport of one process in one run (`distributed.buffers`).  `links`: connections to the other processes; `tell`:
+    called at a failure in this process; `held`: values kept from earlier runs; `holds`: by process, the digests that it holds by
+    transfer number (as in JSON)."""
 
     shares: Shares
     me: Process
@@ -193,13 +195,13 @@ class ClusterTransport(Transport):
     _halted: list[BaseException | None] = field(default_factory=list)
     _lock: Any = field(default_factory=Lock)
 
-    # ------------------------------------------------------------------------------ who runs what
+    # ----------------------------------------------------------------------------- local devices
 
     def is_local(self, device: DeviceId) -> bool:
         return self.shares.where[device] == self.me or device in self.shares.stores
 
     def backends(self) -> dict[DeviceId, CpuBackend]:
-        """Those of the devices of this process."""
+        """The back ends of the devices of this process."""
         local = [device for device in self.shares.plan.devices if self.is_local(device.id)]
         return {one.id: StoreBackend() if one.id in self.shares.stores else CpuBackend(one.threads) for one in local}
 
@@ -212,7 +214,7 @@ class ClusterTransport(Transport):
     def process_count(self, queue: Queue) -> int:
         return len(self.shares.owners[queue.device, queue.kind])
 
-    # ------------------------------------------------------------------------------ from here
+    # ----------------------------------------------------------------------------- sending
 
     def begin(self, machine: RunState, gate: FenceRegistry) -> None:
         assert machine.around is not None
@@ -256,7 +258,7 @@ class ClusterTransport(Transport):
             facts["held"] = there == facts["digest"]
             if facts["held"]:
                 arrays = []
-            elif there is not None:  # room for what comes
+            elif there is not None:  # the target frees its old value first
                 self.links[target].send(MessageKind.DROP, {"run": self.run, "transfer": number})
         self._send(target, MessageKind.DATA, facts, arrays)
 
@@ -275,14 +277,14 @@ class ClusterTransport(Transport):
         self.links[process].send(kind, facts, arrays or ())
 
     def _known(self) -> list[tuple[int, int]]:
-        """The run-time sizes that this process knows: all, as messages of several queues may overtake each other."""
+        """All run-time sizes that this process knows, since messages of several queues may overtake each other."""
         sizes = {} if self.machine is None else self.machine.sizes
         return [(at, sizes[v]) for at, v in enumerate(self._sizes) if v in sizes]
 
-    # ------------------------------------------------------------------------------ from others
+    # ----------------------------------------------------------------------------- receiving
 
     def take(self, message: Message) -> None:
-        """A value or a fence has come."""
+        """Handles a received value, fence or drop."""
         with self._lock:
             if message.kind is MessageKind.DROP:
                 self.held.pop(message.facts["transfer"], None)
@@ -314,12 +316,12 @@ class ClusterTransport(Transport):
             self.gate.arrived(tuple(fence) if len(fence) > 1 else fence[0], facts["of"])
 
     def state(self) -> dict[str, Any]:
-        """See Note [At rest]."""
+        """The counts that home compares.  See Note [At rest]."""
         with self._lock:
             return {"idle": self.gate is not None and self.gate.is_idle(), "sent": self.sent, "received": self.received}
 
     def halt(self, error: BaseException | None = None) -> None:
-        """Stop the queues of this process, now or as soon as they begin."""
+        """Stops the queues of this process, now or as soon as they begin."""
         with self._lock:
             self._halted.append(error)
             gate = self.gate

@@ -1,7 +1,7 @@
 """The settings of Dask that connections depend on, checked before the first connection: certificates, keys, versions, timeouts.
 
-The certificate of a role is shown to a second end inside this process that trusts the authority alone, as a peer would: so what
-a peer would refuse is refused here, where the setting and the file are known.
+The certificate of a role is presented to a second endpoint inside this process, which trusts only the authority, as a peer would:
+so a certificate that a peer would refuse is refused here, where the setting and the file are known.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ...lang.support.files import read_text
 
 _COMM: Final = "distributed.comm"
 _LARGEST: Final = 1 << 20
-"""Bytes of a file of certificates."""
+"""The most bytes of a file of certificates."""
 _TIMEOUTS: Final = ("connect", "tcp")
 CONFIGURED: Final = "Dask reads the files of the folder DASK_CONFIG or ~/.config/dask, and variables that begin with DASK_"
 _STRICT: Final = getattr(ssl, "VERIFY_X509_STRICT", ssl.VerifyFlags(0))
 
 
 class BadSettings(ValueError):
-    """A setting of Dask, or the file that it names, with which no connection is possible."""
+    """Raised for a setting of Dask, or the file that it names, that allows no connection."""
 
 
 class _Pem(NamedTuple):
-    """The value of a setting, and the file with its text."""
+    """The value of a setting: the file's name and its text."""
 
     setting: str
     value: str
@@ -41,7 +41,8 @@ class _Pem(NamedTuple):
 
 
 def check_configuration(configuration: Any, length_of_time: Callable[..., object]) -> None:
-    """BadSettings: files of settings cannot be read, as each worker reads them, or a setting of connections is wrong.
+    """Raises BadSettings if files of settings, which each worker also reads, are unreadable, or a setting of connections is
+    wrong.
 
     `configuration` and `length_of_time`: Dask's `config` and its reader of times."""
     try:
@@ -62,7 +63,7 @@ def check_configuration(configuration: Any, length_of_time: Callable[..., object
 
 
 def configured_security(make: Callable[[], Any]) -> Any:
-    """Dask's `Security`, made from its configuration.  BadSettings."""
+    """Dask's `Security` object for its configuration.  Raises BadSettings."""
     try:
         return make()
     except Exception as error:
@@ -70,27 +71,27 @@ def configured_security(make: Callable[[], Any]) -> Any:
 
 
 def connection_context(security: Any, role: str) -> ssl.SSLContext | None:
-    """Of connections that a role makes; None: they are not encrypted.  BadSettings."""
+    """The TLS context of connections that a role opens; None if they are not encrypted.  Raises BadSettings."""
     check(security, role)
     context: ssl.SSLContext | None = _made(lambda: security.get_connection_args(role).get("ssl_context"))
     return context
 
 
 def listening_context(security: Any, role: str) -> ssl.SSLContext | None:
-    """Of connections that a role accepts; None: they are not encrypted.  BadSettings."""
+    """The TLS context of connections that a role accepts; None if they are not encrypted.  Raises BadSettings."""
     check(security, role)
     context: ssl.SSLContext | None = _made(lambda: security.get_listen_args(role).get("ssl_context"))
     return context
 
 
 def missing_settings(security: Any, role: str) -> list[str]:
-    """Those of a role without which connections are not encrypted."""
+    """The settings of a role that encryption needs and that are missing."""
     values = security.get_tls_config_for_role(role)
     return [setting for name, setting in _settings(role).items() if name != "key" and not values.get(name)]
 
 
 def check(security: Any, role: str) -> None:
-    """BadSettings: what a role shows would be refused, or cannot be read."""
+    """Raises BadSettings if a peer would refuse a role's certificate, or if it is unreadable."""
     if not hasattr(security, "get_tls_config_for_role"):
         return
     values: Mapping[str, Any] = security.get_tls_config_for_role(role)
@@ -138,7 +139,7 @@ def _cure(setting: str, example: str) -> str:
 
 @contextmanager
 def _files(values: Mapping[str, str]) -> Iterator[dict[str, _Pem]]:
-    """Each value as a file: a value of several lines is the text itself."""
+    """Each value as a file: a value of several lines is the file's text itself."""
     with tempfile.TemporaryDirectory() as folder:
         files = dict[str, _Pem]()
         for at, (setting, value) in enumerate(values.items()):
@@ -151,7 +152,7 @@ def _files(values: Mapping[str, str]) -> Iterator[dict[str, _Pem]]:
 
 
 def _require(file: _Pem, label: str, what: str) -> None:
-    """BadSettings: no regular file that can be read, or none with such a part."""
+    """Raises BadSettings unless the file is a readable regular file with such a part."""
     try:
         text = read_text(file.path, _LARGEST)
     except OSError as error:
@@ -163,7 +164,7 @@ def _require(file: _Pem, label: str, what: str) -> None:
 
 
 def _parse(file: _Pem) -> None:
-    """BadSettings: not every certificate of a file can be decoded."""
+    """Raises BadSettings unless every certificate of a file can be decoded."""
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file.path)
     except ssl.SSLError as error:
@@ -172,7 +173,7 @@ def _parse(file: _Pem) -> None:
 
 
 def _show(authority: _Pem, certificate: _Pem, key: _Pem, *, is_server: bool) -> None:
-    """BadSettings: who trusts the authority refuses the certificate."""
+    """Raises BadSettings if a peer that trusts the authority refuses the certificate."""
     shown = _loaded(certificate, key, ssl.PROTOCOL_TLS_SERVER if is_server else ssl.PROTOCOL_TLS_CLIENT)
     judge = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_server else _loaded(certificate, key, ssl.PROTOCOL_TLS_SERVER)
     shown.check_hostname = judge.check_hostname = False
@@ -213,7 +214,7 @@ def _loaded(certificate: _Pem, key: _Pem, protocol: Any) -> ssl.SSLContext:
 
 
 def _shake(judge: ssl.SSLContext, shown: ssl.SSLContext, *, judge_is_client: bool) -> None:
-    """A handshake of two ends in this process."""
+    """A TLS handshake of two endpoints in this process."""
     there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
     judging = judge.wrap_bio(there, back, server_side=not judge_is_client)
     showing = shown.wrap_bio(back, there, server_side=judge_is_client)

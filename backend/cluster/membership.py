@@ -1,7 +1,7 @@
 """Membership of a cluster, by Dask: the only module that imports `distributed`.
 
 Dask launches and lists workers, and configures their encryption.  Each worker process gets a resident (`worker.Resident`), which
-listens at a port of its own on the worker's address.
+listens at its own port on the worker's address.
 """
 
 from __future__ import annotations
@@ -60,19 +60,19 @@ _LOCAL: Final = re.compile(r"local(?::([0-9]+))?")
 _MOST_LOCAL: Final = 9999
 _ADDRESS: Final = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+")
 _MOST_BYTES: Final = 1 << 20
-"""Of a file that names a scheduler."""
+"""The most bytes of a file that names a scheduler."""
 _GUARDED: Final = "a script that starts workers does so under `if __name__ == \"__main__\":`, since every worker imports it"
 PATIENCE: Final = 10.0
-"""Seconds that a scheduler may take to answer, and the first worker to come."""
+"""Seconds for a scheduler to answer, and for the first worker to join."""
 STARTING: Final = 60.0
-"""Seconds in which a worker that answers is to have imported Rho."""
+"""Seconds for a worker that answers to import Rho."""
 _NO_ROUTES: Final[dict[str, list[str]]] = {f"distributed.{server}.http.routes": [] for server in ("scheduler", "worker")}
-"""Nothing is shown by HTTP, which is not encrypted and knows no user from another."""
+"""Disables Dask's HTTP routes, since HTTP is not encrypted and does not authenticate users."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterMember:
-    """A worker: its name in plans, the address of its resident, and its machine.  `is_here`: on the machine of home."""
+    """A worker: its name in plans, the address of its resident, and its machine.  `is_here`: is that home's machine?"""
 
     name: str
     address: str
@@ -85,9 +85,9 @@ class ClusterMember:
     version: str
     is_here: bool = False
     cpus: tuple[int, ...] = ()
-    """The processors that it may use, if the system says."""
+    """The processors that it may use, if the system reports them."""
     group: str = ""
-    """The group of processes whose share of the processors is limited together."""
+    """The control group of processes that share a limit on processor time."""
 
     @property
     def door(self) -> Door:
@@ -95,16 +95,16 @@ class ClusterMember:
 
     @property
     def label(self) -> str:
-        """As messages name it."""
+        """The worker's name in messages."""
         return f"{self.name} ({self.address})"
 
 
 class BadCluster(ValueError):
-    """The argument names no cluster."""
+    """Raised where the argument names no cluster."""
 
 
 class Membership:
-    """A Dask client, and what belongs to it: closing this closes what it has started."""
+    """A Dask client with the cluster that it started, if any; closing this closes both."""
 
     def __init__(self, client: Any, owned: Sequence[Any] = ()) -> None:
         self.client, self.owned = client, owned
@@ -132,7 +132,7 @@ class Membership:
         here = socket.gethostname()
         members = list[ClusterMember]()
         for at, (address, facts) in enumerate((replies | started).items()):
-            if isinstance(facts, OSError):  # a connection that ended is one too, and so is silence
+            if isinstance(facts, OSError):  # includes ended connections and timeouts
                 self.silent[address] = _words(facts)
             elif isinstance(facts, BadSettings):
                 raise failed(f"worker {address} cannot listen: {facts}")
@@ -146,7 +146,7 @@ class Membership:
         return members
 
     def _ask(self, question: Callable[..., Any], listed: Sequence[str], seconds: float) -> dict[str, Any]:
-        """What each of the workers returns; the exceptions of those that do not."""
+        """The answer of each worker; for workers that do not answer, the exception."""
 
         def asking(address: str) -> Callable[[], Any]:
             return lambda: self.client.run(question, workers=[address], on_error="raise")[address]
@@ -154,10 +154,10 @@ class Membership:
         return answers({address: asking(address) for address in listed}, seconds)
 
     def show(self, name: str, run: str, members: Sequence[ClusterMember]) -> Callable[[], None]:
-        """A run on the dashboard, as a task on each worker which ends with the run there; what is returned takes it back after a
-        loss."""
+        """Shows a run on the dashboard, as a task on each worker that ends with the run there.  Returns a function that cancels
+        the tasks after a loss."""
         shown: list[Any] = []
-        with suppress(Exception):  # what only shows a run does not end it
+        with suppress(Exception):  # a failure to show a run must not end it
             for member in members:
                 only = {"workers": [member.address], "allow_other_workers": False, "pure": False, "retries": 0}
                 shown.append(self.client.submit(report_run, name, run, key=f"{name}-{run}-{member.port}", **only))
@@ -170,31 +170,31 @@ class Membership:
 
     @property
     def dashboard(self) -> str:
-        """Its address, empty if there is none."""
+        """The address of the dashboard; empty if there is none."""
         return "" if self.owned else self.client.dashboard_link or ""
 
     def close(self) -> None:
         for one in (self.client, *self.owned):
-            with suppress(Exception):  # the scheduler may be gone, or hang
+            with suppress(Exception):  # the scheduler may be gone or hang
                 answer(one.close, PATIENCE)
 
 
 def attach(where: object) -> Membership:
     """A cluster: `local:2` (started here), the address of a scheduler, a `scheduler.json`, or a client.
 
-    BadCluster: none of these, or `distributed` is not installed.  RunFailed E710: no scheduler answers."""
+    Raises BadCluster for anything else, or if `distributed` is not installed; RunFailed E710 if no scheduler answers."""
     try:
         import dask
         import distributed
         from dask.utils import parse_timedelta
     except ImportError:
         raise BadCluster("clusters need the package `distributed`: pip install 'rho-lang[cluster]'") from None
-    except Exception as error:  # it reads its configuration when it is imported
+    except Exception as error:  # importing Dask reads its configuration
         raise failed(f"Dask cannot read its configuration: {_words(error)}", [CONFIGURED]) from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if isinstance(where, distributed.Client):
         return Membership(where)
-    for name in [*logging.root.manager.loggerDict]:  # Dask gives each a level of its own
+    for name in [*logging.root.manager.loggerDict]:  # Dask gives each logger its own level
         if name.startswith("distributed."):
             logging.getLogger(name).setLevel(logging.CRITICAL)
     text = os.fspath(where) if isinstance(where, str | os.PathLike) else repr(where)
@@ -220,7 +220,7 @@ def attach(where: object) -> Membership:
         raise failed(str(error)) from None
     except RunFailed:
         raise
-    except Exception as error:  # Dask raises whatever a setting of its configuration leads to
+    except Exception as error:  # Dask raises many types for wrong settings
         if local is not None:
             raise failed(f"the workers of {text} did not start: {_words(error)}; {_GUARDED}") from None
         raise failed(f"no scheduler answers at {text}: {_words(error)}") from None
@@ -228,14 +228,14 @@ def attach(where: object) -> Membership:
 
 
 def _address_in(path: str) -> str:
-    """The address that a scheduler has written.  OSError, ValueError."""
+    """The address that a scheduler wrote to a file.  Raises OSError and ValueError."""
     address_file = json.loads(read_text(path, _MOST_BYTES))
     return str(address_file["address"]) if isinstance(address_file, dict) and "address" in address_file else ""
 
 
 def _without_interrupts(make: Callable[[], Membership]) -> Membership:
-    """The result of `make`, run in a thread that blocks SIGINT.  So do the processes that it starts, to which a terminal sends
-    the signal too: home ends them."""
+    """The result of `make`, run in a thread that blocks SIGINT.  The processes that it starts block it too: a terminal sends them
+    the signal as well, but home ends them."""
     result: Future[Membership] = Future()
 
     def work() -> None:
@@ -255,14 +255,14 @@ def _without_interrupts(make: Callable[[], Membership]) -> Membership:
 
 
 def _started(count: int) -> Membership:
-    """Workers of this machine, which end with this process."""
+    """Starts workers on this machine, which end with this process."""
     import dask
     import distributed
     from distributed import LocalCluster
     from distributed.security import Security
 
     security = Security.temporary()
-    silent = {"logging": {"distributed": "critical"}}  # what workers say of the end of a cluster is no news
+    silent = {"logging": {"distributed": "critical"}}  # workers' messages at the end of a cluster are noise
     with dask.config.set(silent | _NO_ROUTES):
         cluster = LocalCluster(
             n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, security=security,
@@ -273,7 +273,7 @@ def _started(count: int) -> Membership:
 
 
 def start_resident(dask_worker: Any) -> dict[str, Any]:
-    """In a worker: what its machine is, and the port of its resident, which is started if there is none."""
+    """In a worker: the facts about its machine, and the port of its resident, which is started if needed."""
     from dask.system import CPU_COUNT
 
     from .wire import version
@@ -295,7 +295,7 @@ def start_resident(dask_worker: Any) -> dict[str, Any]:
 
 
 def share_of_processors() -> dict[str, Any]:
-    """Of this process: the processors that it may use, and the group whose share of them is limited together."""
+    """The processors that this process may use, and the control group with which it shares a limit on processor time."""
     group = ""
     with suppress(OSError, ValueError):
         group = read_text("/proc/self/cgroup", KERNEL_TEXT).strip()
@@ -303,7 +303,7 @@ def share_of_processors() -> dict[str, Any]:
 
 
 def report_run(name: str, run: str) -> None:
-    """In a worker, as a task: reports a run under the topic `rho` until it has ended here."""
+    """In a worker, as a task: reports a run under the topic `rho` until it ends in this process."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -321,10 +321,10 @@ def _words(error: BaseException) -> str:
 
 # ---------------------------------------------------------------------------------------------------- workers
 #
-# The workers that home is connected to, and their messages.
+# The workers to which home is connected, and their messages.
 
 class WorkerFault(Exception):
-    """A worker reports what is a mistake in Rho; its own trace is a note of it, which reports of bugs have."""
+    """Raised for a worker's report of a bug in Rho; a note has the worker's traceback, for bug reports."""
 
     def __init__(self, address: str, facts: Mapping[str, Any]) -> None:
         super().__init__(f"worker {address} failed: {facts['fault']}")
@@ -341,7 +341,7 @@ class Worker:
     every: Workers
     connection: Connection
     answers: dict[int, dict[str, Any]] = field(default_factory=dict)
-    """To questions, by their numbers."""
+    """The answers received, by the number of their question."""
     done: dict[str, Any] | None = None
     lost: Lost | None = None
     seen: Seen = field(default_factory=Seen)
@@ -363,14 +363,14 @@ class Worker:
             self.every.miss(self, Lost(self.process, f"it says what nobody understands ({error!r})"))
 
     def explained(self, lost: Lost) -> Lost:
-        """A loss, which strangers to a worker cannot tell from being turned away."""
+        """A loss with its likely cause, since a peer cannot distinguish a dead worker from one that rejects it."""
         if self.has_answered or not isinstance(lost, Ended):
             return lost
         why = "before its first answer (a worker that was restarted has another token: attach again)"
         return Lost(lost.process, f"{lost.words} {why}")
 
     def pulse(self) -> None:
-        """Home lives, as long as the connection does; a run that lasts until a pulse is shown."""
+        """Runs in a thread: signals that home is alive as long as the connection lasts, and shows runs that outlast a pulse."""
         with suppress(Lost):
             while not self.connection.closed:
                 self.connection.send(MessageKind.PING)
@@ -381,7 +381,7 @@ class Worker:
 
 
 class ClusterRun(Protocol):
-    """A run that workers take part in, and hears what they say of it."""
+    """A run in which workers take part, and which receives their messages."""
 
     name: str
     workers: list[Worker]
@@ -394,10 +394,10 @@ class ClusterRun(Protocol):
 
 
 class Workers:
-    """All that home is connected to, by their addresses.  `change` guards what they have said."""
+    """All workers to which home is connected, by address.  The condition `change` guards what they have reported."""
 
     def __init__(self, context: ssl.SSLContext | None) -> None:
-        """`context`: of TLS, if connections are by it."""
+        """`context`: the TLS context, if connections are encrypted."""
         self.context = context
         self.change = threading.Condition()
         self.connected: dict[str, Worker] = {}
@@ -405,7 +405,7 @@ class Workers:
         self.questions = count()
 
     def connect(self, member: ClusterMember, process: Process) -> Worker:
-        """The worker of a member, connected to.  Lost."""
+        """The worker of a member, connected.  Raises Lost."""
         connected = self.connected.get(member.address)
         if connected is not None and connected.lost is None and not connected.connection.closed:
             connected.process = connected.connection.process = process
@@ -426,19 +426,19 @@ class Workers:
             self.drop(address)
 
     def lost(self) -> dict[str, str]:
-        """The addresses of those that do not answer, and why."""
+        """The addresses of workers that do not answer, with the reasons."""
         return {address: worker.lost.words for address, worker in self.connected.items() if worker.lost is not None}
 
     def ask(
         self, workers: Sequence[Worker], question: MessageKind, facts: Mapping[str, Any] = MappingProxyType({})
     ) -> list[dict[str, Any]]:  # fmt: skip
-        """What each answers.  Lost: one of them is."""
+        """The answer of each worker.  Raises Lost if one of them is lost."""
         return self.ask_each(workers, question, [facts] * len(workers))
 
     def ask_each(
         self, workers: Sequence[Worker], question: MessageKind, facts: Iterable[Mapping[str, Any]]
     ) -> list[dict[str, Any]]:  # fmt: skip
-        """What each answers to its own facts.  Lost: one of them is."""
+        """The answer of each worker to its own facts.  Raises Lost if one of them is lost."""
         asked = next(self.questions)
         for worker, of_worker in zip(workers, facts, strict=True):
             try:
@@ -462,7 +462,7 @@ class Workers:
             run.handle(worker, message)
 
     def miss(self, worker: Worker, lost: Lost) -> None:
-        """A worker does not answer."""
+        """Records that a worker does not answer."""
         with self.change:
             worker.lost = worker.lost or Lost(worker.process, lost.words)
             self.change.notify_all()
@@ -472,7 +472,7 @@ class Workers:
             run.handle_loss(worker.lost)
 
     def wait(self, workers: Sequence[Worker], ready: Callable[[Worker], bool]) -> None:
-        """Until all are.  Lost: one of them is."""
+        """Waits until all workers are ready.  Raises Lost if one of them is lost."""
         with self.change:
             while not all(map(ready, workers)):
                 for worker in workers:

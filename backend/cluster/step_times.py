@@ -1,5 +1,4 @@
-"""The times at which steps of a run took place in each process, converted to home's clock for an observer; and how far they are
-from the predicted ones.
+"""The times of steps in each process of a run, converted to home's clock for an observer, and their ratio to the predicted times.
 
 Clocks of two machines are never compared.  A worker measures from the message that starts the run to the message that ends it.
 Home knows when it sent the first and received the second, and centres the worker's interval in its own.  So all times of a worker
@@ -24,17 +23,17 @@ from ..vm.run_state import Observer, StepTiming
 from .cluster_transport import ClusterTransport, Process, Shares
 
 MOST: Final = 100_000
-"""Executions that are kept one by one; of those after them only how many, and how long they took together."""
+"""The most executions that are recorded individually; later ones are summed up by step, as a count and total time."""
 _FIELDS: Final = 6
 LEAST_NS: Final = 50_000_000
-"""Runs whose phases take less, by prediction and measured, say nothing of their tables."""
+"""Runs whose phases take less, by prediction and by measurement, are not compared with the tables."""
 IN_A_ROW: Final = 3
-"""Runs that have to be off before tables are."""
+"""The number of consecutive runs that must be off before tables are corrected."""
 
 
 @dataclass(slots=True)
 class Journal:
-    """Of one process; rows are (is it a transfer, its number, its queue, start, end, times), in ns since `began`."""
+    """The journal of one process: rows (is it a transfer, its number, its queue, start, end, count), in ns since `began`."""
 
     shares: Shares
     began: int = field(default_factory=perf_counter_ns)
@@ -52,25 +51,25 @@ class Journal:
             self.more[key] = [times + 1, ns + took.ns]
 
     def rows(self) -> Any:
-        """As a table of integers."""
+        """The rows as a table of integers."""
         more = [(*key, 0, ns, times) for key, (times, ns) in self.more.items()]
         recorded = np.array(self.fields, np.int64).reshape(-1, _FIELDS)
         return np.concatenate([recorded, np.array(more, np.int64).reshape(-1, _FIELDS)])
 
     @property
     def span(self) -> int:
-        """Nanoseconds until now."""
+        """Nanoseconds since the start."""
         return perf_counter_ns() - self.began
 
     @property
     def seen(self) -> Seen:
-        """Of this process itself."""
+        """The journal of this process, as home would receive it."""
         return Seen("", self.began, self.span, self.began + self.span, self.rows())
 
 
 @dataclass(slots=True)
 class ComputeTime:
-    """Measured against predicted time of the phases of one process; `journal` is told of each step too."""
+    """Compares the measured with the predicted time of one process's phases; passes each step on to `journal`."""
 
     expected: Mapping[int, int]
     """Predicted nanoseconds by phase."""
@@ -79,7 +78,7 @@ class ComputeTime:
 
     @staticmethod
     def of(shares: Shares, process: Process, journal: Journal | None) -> ComputeTime:
-        """Of the phases, or parts of them, that the plan has for a process."""
+        """The comparison for the phases, or parts of them, that the plan assigns to a process."""
         expected: dict[int, int] = {}
         for queue in shares.plan.main.queues:
             if queue.kind is not QueueKind.COPY and shares.where.get(queue.device) == process:
@@ -96,21 +95,21 @@ class ComputeTime:
 
     @property
     def ratio(self) -> Fraction | None:
-        """How many times longer than predicted; None of what is too short to say."""
+        """The ratio of measured to predicted time; None if either is too short to tell."""
         expected = sum(self.expected.values())
         return Fraction(self.ns, expected) if expected and self.ns and max(self.ns, expected) >= LEAST_NS else None
 
 
 @dataclass(slots=True)
 class Drift:
-    """How far a process is from its predictions, run by run.  `factor`: by how much its times are multiplied since."""
+    """The deviation of a process from its predictions over consecutive runs.  `factor`: the correction of its predicted times."""
 
     factor: Fraction = Fraction(1)
     ratios: list[Fraction] = field(default_factory=list)
 
     def add(self, ratio: Fraction | None, interval: tuple[float, float]) -> bool:
-        """Count a run; `interval`: between these ratios it is as predicted.  True: so many runs in a row were all longer, or all
-        shorter, that the factor is another one now."""
+        """Counts a run; `interval`: the ratios that count as predicted.  Returns True if the factor changed, because IN_A_ROW
+        consecutive runs were all slower, or all faster, than predicted."""
         low, high = interval
         if ratio is None:
             return False
@@ -129,7 +128,8 @@ class Drift:
 
 @dataclass(slots=True)
 class Seen:
-    """What home knows of the journal of a process: when it asked it to run, how long that says it took, and when it said so."""
+    """The journal of a process as home knows it: when home requested the run, how long the process says that it took, and when it
+    reported."""
 
     address: str = ""
     asked: int = field(default_factory=perf_counter_ns)
@@ -142,7 +142,7 @@ class Seen:
 
     @property
     def slack(self) -> int:
-        """How far off its times may be."""
+        """The uncertainty of its times in nanoseconds."""
         return max(0, self.answered - self.asked - self.span) // 2
 
     @property
@@ -151,7 +151,7 @@ class Seen:
 
 
 def tell(observe: Observer, crossing: ClusterTransport, journals: Iterable[Seen]) -> None:
-    """What all processes of a run have seen, in home's time."""
+    """Reports the steps of all processes to the observer, in home's time."""
     assert crossing.machine is not None, "it has run"
     transfers = {number: step for step, number in crossing.shares.transfers.items()}
     queues: dict[int, DeviceId] = {number: queue for queue, number in crossing.shares.number_of.items()}

@@ -1,8 +1,8 @@
 """Messages between processes: a kind, a few facts as JSON, and arrays that are received straight into their own memory.
 
-A connection may be read by one thread and written by others.  Its socket never blocks: whoever waits, waits for the socket
-outside the lock, which is held around single calls (an encrypted socket may not be read and written at once).  Every byte that
-comes is a sign of life; a silence longer than `patience` is `Lost`, as is the end of the connection.
+A connection may be read by one thread and written by others.  Its socket never blocks: a thread waits for the socket outside the
+lock, which is held only around single calls (an encrypted socket must not be read and written at once).  Every received byte is a
+sign of life; a silence longer than `patience` raises `Lost`, as does the end of the connection.
 """
 
 from __future__ import annotations
@@ -52,37 +52,37 @@ from ..schedule.verify.plan_checks import check_plan
 _HEAD: Final = struct.Struct("!BIQ")
 LARGEST_FACTS: Final = 128 << 20
 PATIENCE: Final = 8.0
-"""Seconds of silence after which the other end is taken for dead: `home` says something every `PULSE` seconds."""
+"""Seconds of silence after which the other end counts as dead; home sends a message at least every `PULSE` seconds."""
 PULSE: Final = 1.0
 _LOOKING_MS: Final = 200
-"""How often a wait looks whether the connection was closed."""
+"""Milliseconds between checks, during a wait, whether the connection was closed."""
 Door: TypeAlias = tuple[str, int, str]
-"""The host and port of a resident, and the token that it lets in."""
+"""The host and port of a resident, and the token that it accepts."""
 _ELEMENTS: Final = frozenset("?bBhHiIlLqQefdgFDGU")
 
 
 class MessageKind(IntEnum):
-    """What a message says; `home` speaks first."""
+    """The kind of a message; home sends the first one."""
 
-    HELLO = 1  # a process that may come in: its token, and as what
-    PING = 2  # also to see how long this takes
+    HELLO = 1  # asks for admission: the token, and the role
+    PING = 2  # also measures the round trip
     PONG = 3
-    LEASE = 4  # a question: home wants this worker for itself; what is there of programs and values?
-    LOAD = 5  # a question: a program with its plan
-    MEASURE = 6  # a question: how long do messages to another worker take?
-    SEE = 7  # a question: are these files the same to you, and how quickly do you read them?
-    REST = 8  # a question: is everything at rest?
-    ANSWER = 9  # to a question, by its number
+    LEASE = 4  # question: home leases this worker; which programs and values does it have?
+    LOAD = 5  # question: a program with its plan
+    MEASURE = 6  # question: how long do messages to another worker take?
+    SEE = 7  # question: are these files the same for you, and how fast do you read them?
+    REST = 8  # question: is everything at rest?
+    ANSWER = 9  # the answer to a question, by its number
     RUN = 10
     DATA = 11  # arrays of a transfer
-    FENCE = 12  # a queue has come to a fence
-    DROP = 13  # what is held of a transfer: it has another value now
-    FAILED = 14  # a queue ended by a failure of the program
+    FENCE = 12  # a queue has reached a fence
+    DROP = 13  # drop the kept value of a transfer, which has changed
+    FAILED = 14  # a failure of the program ended a queue
     LOST = 15  # another worker does not answer
-    STOP = 16  # let no queue go on
-    DONE = 17  # with when the steps took place, if home observes the run
+    STOP = 16  # stop all queues
+    DONE = 17  # the run has ended; with the times of steps if home observes it
     RELEASE = 18
-    DESCRIBE = 19  # a question: which cost tables does this worker have, and how much slower than they say is it at present?
+    DESCRIBE = 19  # question: which cost tables does this worker have, and what is its current slowdown?
     TILES = 20  # run these tiles of a pass, with the whole values that they read
 
 
@@ -93,7 +93,7 @@ class Message(NamedTuple):
 
 
 class Lost(Exception):
-    """The other end is gone: `process` by number, and its last words."""
+    """Raised when the other end is gone: `process` is its number, and `words` the reason."""
 
     def __init__(self, process: int, words: str) -> None:
         super().__init__(words)
@@ -101,16 +101,16 @@ class Lost(Exception):
 
 
 class Ended(Lost):
-    """The other end has closed the connection."""
+    """Raised when the other end has closed the connection."""
 
 
 class Connection:
-    """To one process."""
+    """A connection to one process."""
 
     def __init__(
         self, sock: socket.socket, process: int = -1, patience: float = PATIENCE, until: float | None = None
     ) -> None:  # fmt: skip
-        """`until`: a moment after which nothing is waited for, whatever comes by then."""
+        """`until`: a time after which no wait continues, whatever has arrived by then."""
         sock.setblocking(False)
         if sock.family in (socket.AF_INET, socket.AF_INET6):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -122,7 +122,7 @@ class Connection:
         self._writable.register(sock, select.POLLOUT)
 
     def send(self, kind: MessageKind, facts: Mapping[str, Any] | None = None, arrays: Sequence[Any] = ()) -> None:
-        """Lost: nobody takes it."""
+        """Sends a message.  Raises Lost if the other end does not receive it."""
         contiguous = [np.ascontiguousarray(array).reshape(np.shape(array)) for array in arrays]
         said = dict(facts or {})
         if contiguous:
@@ -134,7 +134,8 @@ class Connection:
                 self._move("send", self._writable, data)
 
     def receive(self, largest: int = LARGEST_FACTS, *, with_arrays: bool = True) -> Message:
-        """Lost: nothing comes any more, or no message with at most so many bytes of facts and the arrays that it may have."""
+        """Receives a message.  Raises Lost if none arrives, or one with more than `largest` bytes of facts or with unexpected
+        arrays."""
         number, length, size = _HEAD.unpack(self._read(bytearray(_HEAD.size)))
         try:
             if length > largest or (size and not with_arrays):
@@ -153,12 +154,12 @@ class Connection:
         return message
 
     def shake_hands(self) -> None:
-        """Of TLS, where the connection is encrypted.  Lost: it fails."""
+        """Performs the TLS handshake of an encrypted connection.  Raises Lost if it fails."""
         if isinstance(self.sock, ssl.SSLSocket):
             self._retried("do_handshake", self._readable)
 
     def close(self) -> None:
-        """Who waits for this connection is told that it is lost."""
+        """Closes the connection; threads that wait for it get Lost."""
         self.closed = True
         with suppress(OSError):
             self.sock.shutdown(socket.SHUT_RDWR)
@@ -172,7 +173,7 @@ class Connection:
         return room
 
     def _move(self, call: str, ready: Any, left: memoryview) -> None:
-        """Send all of these bytes, or receive as many."""
+        """Sends all of these bytes, or fills all of them."""
         while left:
             count: int = self._retried(call, ready, left)
             if count == 0:
@@ -180,7 +181,7 @@ class Connection:
             left = left[count:]
 
     def _retried(self, call: str, ready: Any, *arguments: memoryview) -> Any:
-        """The result of a method of the socket, as soon as it does not have to wait."""
+        """The result of a method of the socket, repeated until it need not wait."""
         while True:
             try:
                 with self._socket:
@@ -221,7 +222,7 @@ def _form(dtype: str, shape: Sequence[int]) -> tuple[Any, tuple[int, ...]]:
 def connect(
     to: Door, process: int, hello: Mapping[str, Any], context: ssl.SSLContext | None, timeout: float = 10.0
 ) -> Connection:  # fmt: skip
-    """A connection to a resident.  Lost: there is none."""
+    """A connection to a resident.  Raises Lost if there is none."""
     host, port, token = to
     try:
         sock = socket.create_connection((host, port), timeout)
@@ -236,22 +237,22 @@ def connect(
 
 # ---------------------------------------------------------------------------------------------------- serialization
 #
-# A program with its plan as text, and back: what home sends, and how a worker reads it.
+# Serialization of a program with its plan as text: home sends it and a worker reads it.
 #
 # A worker checks, lowers and binds the program again, as the loader of a stored plan does, and verifies the plan before it runs.
 # Both ends must have exactly the same source of Rho.
 
 _PACKAGE: Final = Path(__file__).parents[2]
 _MOST_BYTES: Final = 16 << 20
-"""Of a file of Rho."""
+"""The most bytes of a source file of Rho."""
 _SHIPPED: Final[deque[tuple[ExecutionPlan, dict[str, Any]]]] = deque(maxlen=16)
-"""Plans that run again are not written again, which takes as long as a small run."""
+"""The facts of recent plans, since writing them takes as long as a small run."""
 _ROOMS: Final = ("lang", "typechecker", "backend", "stdlib")
 
 
 @cache
 def version() -> str:
-    """Of the text of Rho, so that both ends know whether they are the same."""
+    """The digest of Rho's source, by which both ends check that they are the same."""
     digest = sha256()
     for room in _ROOMS:
         for path in sorted((_PACKAGE / room).rglob("*")):
@@ -261,7 +262,7 @@ def version() -> str:
 
 
 def require_same(address: str, other: str) -> None:
-    """RunFailed E710: the version of a worker is not that of the Rho that is here."""
+    """Raises RunFailed E710 unless a worker has this version of Rho."""
     if other != version():
         raise RunFailed([Diagnostic(
             Code.E710, f"worker {address} has another version of Rho", Span("", 0, 0),
@@ -270,7 +271,7 @@ def require_same(address: str, other: str) -> None:
 
 
 def shipment(plan: ExecutionPlan, without: Collection[str]) -> dict[str, Any]:
-    """The facts of a program with its plan; `without`: passes that are left out."""
+    """The facts of a program with its plan; `without`: passes that are switched off."""
     require_invariant(bool(plan.program), "a plan that is shipped has its program with it")
     left = sorted(without)
     known = next((facts for one, facts in [*_SHIPPED] if one is plan and facts["without"] == left), None)
@@ -282,7 +283,7 @@ def shipment(plan: ExecutionPlan, without: Collection[str]) -> dict[str, Any]:
 
 
 def unpack(facts: Mapping[str, Any]) -> tuple[ExecutionPlan, BoundGraph]:
-    """PlanFormatError: no plan, or not one of its program."""
+    """The program and plan of `shipment`.  Raises PlanFormatError if they are no valid pair."""
     plan = decode_plan(facts["plan"])
     _, bound = _bound([(file.name, file.text) for file in plan.program], dict(plan.sizes), facts["without"])
     faults = check_plan(plan, bound)
@@ -294,9 +295,10 @@ def unpack(facts: Mapping[str, Any]) -> tuple[ExecutionPlan, BoundGraph]:
 def _bound(
     program: Iterable[tuple[str, str]], sizes: Mapping[str, int], without: Iterable[str], recomputed: int | None = None
 ) -> tuple[Core, BoundGraph]:  # fmt: skip
-    """The core and the graph of a program for these sizes; `recomputed`: so many loops keep few states for their gradients.
+    """The core and the graph of a program for these sizes; `recomputed`: the number of loops that keep few states for their
+    gradients.
 
-    PlanFormatError: it is rejected."""
+    Raises PlanFormatError if the program is rejected."""
     main, *others = [Source(name, text) for name, text in program]
     texts = {source.name: source for source in others}
 
@@ -319,7 +321,7 @@ def _bound(
 def stream_shipment(
     core: Core, request: Streaming, sizes: Mapping[SizeVariable, int], without: Collection[str]
 ) -> dict[str, Any]:  # fmt: skip
-    """The facts of a program that streams, whose tiles workers run; `sizes`: those that are known before the run."""
+    """The facts of a program that streams and whose tiles workers run; `sizes`: those known before the run."""
     facts = {
         "program": [[source.name, source.text] for source in core.sources], "without": sorted(without),
         "recomputed": len(core.recomputed), "sizes": {v.name: n for v, n in sizes.items() if not v.is_runtime},
@@ -330,7 +332,7 @@ def stream_shipment(
 
 
 def unpack_stream(facts: Mapping[str, Any]) -> TiledProgram:
-    """PlanFormatError: no program that streams so."""
+    """The program of `stream_shipment`.  Raises PlanFormatError if it does not stream in that way."""
     core, bound = _bound(facts["program"], facts["sizes"], facts["without"], facts["recomputed"])
     rewrites = [StreamRewrite(StreamRewriteKind[kind], PhaseId(phase), count) for kind, phase, count in facts["rewrites"]]
     try:
@@ -342,7 +344,7 @@ def unpack_stream(facts: Mapping[str, Any]) -> TiledProgram:
 
 @dataclass(frozen=True, slots=True)
 class TiledProgram:
-    """A program that streams, as a worker knows it."""
+    """A program that streams, on a worker."""
 
     core: Core
     bound: BoundGraph
@@ -350,7 +352,7 @@ class TiledProgram:
 
 
 def lost_workers_failure(lost: Sequence[Lost], bound: BoundGraph) -> RunFailed:
-    """E710, of the workers that a run lost."""
+    """The error E710 for the workers that a run lost."""
     count = f"{len(lost)} workers were" if len(lost) > 1 else "a worker was"
     first = bound.graph.phases[0].span if bound.graph.phases else Span("", 0, 0)
     message = f"{count} lost while the program ran, the last one {lost[-1].words}"
@@ -358,7 +360,7 @@ def lost_workers_failure(lost: Sequence[Lost], bound: BoundGraph) -> RunFailed:
 
 
 def failure_facts(failure: RunFailed) -> list[dict[str, Any]]:
-    """The diagnostics of a failure as JSON has them."""
+    """The diagnostics of a failure, as JSON."""
     return [
         {
             "code": one.code, "message": one.message, "span": _span(one.span), "label": one.label, "notes": one.notes,
@@ -369,11 +371,11 @@ def failure_facts(failure: RunFailed) -> list[dict[str, Any]]:
 
 
 _OF_FILES: Final = frozenset({Code.E704, Code.E705, Code.E708})
-"""Failures that one machine can have and another not."""
+"""Errors that depend on the machine's files."""
 
 
 def failure_of(facts: Collection[Mapping[str, Any]], worker: str) -> RunFailed:
-    """A failure on a worker, which its notes name if it is one of a file."""
+    """The failure on a worker, as an exception; for errors of files a note names the worker."""
     return RunFailed([
         Diagnostic(
             one["code"], one["message"], Span(*one["span"]), label=one["label"],
@@ -388,16 +390,16 @@ def _span(span: Span) -> tuple[str, int, int]:
     return span.file, span.start, span.end
 
 
-# ---------------------------------------------------------------------------------------------------- asking workers
+# ---------------------------------------------------------------------------------------------------- calls with a time limit
 #
-# Calls that may never return, each on a thread of its own, which is abandoned when its time is over.
+# Calls that may never return run on threads of their own, which are abandoned when the time is over.
 
 _T = TypeVar("_T")
 _Name = TypeVar("_Name")
 
 
 def answers(questions: Mapping[_Name, Callable[[], _T]], seconds: float) -> dict[_Name, _T | Exception]:
-    """By name, the result or exception of each question within `seconds`; a TimeoutError of those that have neither."""
+    """By name, the result or exception of each question within `seconds`; a TimeoutError for questions that have neither."""
     asked = {name: _begun(question) for name, question in questions.items()}
     until = monotonic() + seconds
     replies: dict[_Name, _T | Exception] = {}
@@ -414,7 +416,7 @@ def answers(questions: Mapping[_Name, Callable[[], _T]], seconds: float) -> dict
 def answer(question: Callable[[], _T], seconds: float, undo: Callable[[_T], object] = lambda late: None) -> _T:
     """The result of a question within `seconds`; `undo` is called with a late result.
 
-    Raises whatever the question raises; TimeoutError: it neither returned nor raised in time."""
+    Raises whatever the question raises, or TimeoutError if it neither returned nor raised in time."""
     asked = _begun(question)
     try:
         return _ended(asked, seconds)
@@ -446,21 +448,20 @@ def _begun(question: Callable[[], _T]) -> Future[_T]:
 
 # ---------------------------------------------------------------------------------------------------- rates of connections
 #
-# The time of messages of several sizes to a resident, on a connection like those of a run: the same code, and the same
-# encryption.
+# The times of messages of several sizes to a resident, on a connection like those of a run, with the same code and encryption.
 #
-# A probe is an array; the other end answers with a few bytes when it has received all of it.  All times are of the sender's
+# A probe is an array; the other end answers with a few bytes when it has received all of it.  All times are by the sender's
 # clock.
 
 SIZES: Final = (4096, 1 << 17, 2 << 20)
-"""Bytes; above the last one time is in proportion to size."""
+"""Bytes of the probes; above the last one, time is in proportion to size."""
 _TRIES: Final = (20, 5, 4)
 _DIGITS: Final = 2
-"""Of a figure, which is no more exact than that."""
+"""Significant digits of a figure, whose accuracy is no better."""
 
 
 def link_table(to: Door, context: ssl.SSLContext | None, process: int = -1) -> CostTable:
-    """The times of messages to a resident, by size.  Raises Lost: it does not answer."""
+    """The times of messages to a resident, by size.  Raises Lost if it does not answer."""
     connection = connect(to, process, {"as": "home"}, context)
     with closing(connection):
 
@@ -486,6 +487,6 @@ def rising(times: Sequence[int]) -> CostTable:
 
 
 def rounded(ns: int) -> int:
-    """Round to two digits, so that small changes of the machine do not change the plan."""
+    """The figure rounded to two digits, so that small fluctuations of the machine do not change the plan."""
     unit: int = 10 ** max(0, len(str(ns)) - _DIGITS)
     return round(ns / unit) * unit

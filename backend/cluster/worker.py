@@ -66,23 +66,22 @@ from .wire import (
 
 # ---------------------------------------------------------------------------------------------------- connections
 #
-# The port of a resident: a connection comes in when its first message has the token.
+# The port of a resident, which admits a connection whose first message contains the token.
 #
-# Before that a peer is a stranger.  A stranger may encrypt and send one message of at most `LARGEST_HELLO` bytes without arrays,
-# in `WELCOME` seconds in all; nothing larger is received or decoded for it, and whatever else it does closes the connection.  At
-# most `MOST_STRANGERS` are waited for at a time: the oldest of them gives way to the newest, so that silent peers keep nobody
-# out.
+# Before that a peer is a stranger.  A stranger may start encryption and send one message of at most `LARGEST_HELLO` bytes without
+# arrays, within `WELCOME` seconds; nothing larger is received or decoded, and any other action closes the connection.  At most
+# `MOST_STRANGERS` may be pending: the oldest is dropped for the newest, so that silent peers cannot block others.
 
 LARGEST_HELLO: Final = 512
-"""Bytes of facts."""
+"""The most bytes of facts in a stranger's message."""
 WELCOME: Final = 5.0
 MOST_STRANGERS: Final = 32
 _EXHAUSTED_MS: Final = 100
-"""Before another connection is accepted where the process has no descriptor or thread for it."""
+"""Milliseconds before the next accept after the process ran out of descriptors or threads."""
 
 
 class ConnectionListener:
-    """Listens from its construction on; `admit` is called with each admitted connection and its facts, on a thread of its own."""
+    """Listens from its construction on; calls `admit` with each admitted connection and its facts, on a new thread."""
 
     def __init__(
         self, host: str, accepting: ssl.SSLContext | None, admit: Callable[[Connection, dict[str, Any]], None]
@@ -140,7 +139,7 @@ class ConnectionListener:
     def _welcome(self, stranger: Connection) -> None:
         try:
             facts = self._facts_of(stranger)
-        except Exception:  # whatever a stranger sends, it is not heard
+        except Exception:  # whatever a stranger sends has no effect
             self._dismiss(stranger)
             return
         with self._guard:
@@ -149,7 +148,7 @@ class ConnectionListener:
         self.admit(stranger, facts)
 
     def _facts_of(self, stranger: Connection) -> dict[str, Any]:
-        """Of its first message.  Lost: it is not one of a process that knows the token."""
+        """The facts of the first message.  Raises Lost if its sender does not know the token."""
         stranger.shake_hands()
         message = stranger.receive(LARGEST_HELLO, with_arrays=False)
         token = str(message.facts.pop("token", "")).encode("utf-8", "surrogatepass")
@@ -160,20 +159,21 @@ class ConnectionListener:
 
 # ---------------------------------------------------------------------------------------------------- files that a worker sees
 #
-# Files of a process that are the same as home's, and how fast the process reads them.
+# Files of a process that are the same as home's, and the speed at which the process reads them.
 
 HERE: Final = "here"
 _PROBED: Final = (1 << 16, 2 << 20)
-"""Bytes of a file, about, whatever they become in memory."""
+"""Approximate bytes read of a file, whatever they become in memory."""
 _PLACES: Final = 4
-"""Of a file that are read, since what has been read once is quicker the next time."""
+"""Positions of a file that are probed, since data are faster to read a second time."""
 _SHARE: Final = 4 * _PLACES
-"""So little of a file is read at a place: a quarter of it at all of them, for a server sends it to every process."""
+"""The fraction 1/_SHARE of a file is read at each position, so a quarter of it in all, since a server sends it to every
+process."""
 
 
 def visible_files(inputs: Sequence[StoredInput], marks: Sequence[Sequence[Any]] = (), *, probe: bool) -> dict[str, Any]:
-    """Of this process: which of the files are the same here, and what reading some of the largest takes.  `marks`: of further
-    files."""
+    """The report of this process: which of the files are the same here, and the times of reading some of the largest.  `marks`:
+    the fingerprints of further files."""
     same = [fingerprint_of(one.file) == one.fingerprint for one in inputs]
     there = [fingerprint_of(path) == tuple(mark) for path, mark in marks]
     largest = max((one for one, is_same in zip(inputs, same, strict=True) if is_same), key=_bytes, default=None)
@@ -186,7 +186,7 @@ def _bytes(one: StoredInput) -> int:
 
 
 def _probed(one: StoredInput) -> tuple[list[int], list[int]]:
-    """Bytes of an array, and what they take; nothing if they cannot be read."""
+    """The bytes of an array and the nanoseconds of reading them; nothing if they cannot be read."""
     row = prod(one.shape[1:]) * one.kind.bytes
     size: list[int] = []
     ns: list[int] = []
@@ -207,10 +207,10 @@ def _probed(one: StoredInput) -> tuple[list[int], list[int]]:
     return size, ns
 
 
-# ---------------------------------------------------------------------------------------------------- what a worker is like
+# ---------------------------------------------------------------------------------------------------- description of a worker
 #
-# The cost tables of this process's machine: its calibration, which its user's cache has by the processor's fingerprint, or the
-# default ones; and how much longer everything takes at present.
+# The cost tables of this process's machine: its calibration, from the user's cache by the processor's fingerprint, or the default
+# tables; and its current slowdown.
 
 def machine() -> Profile:
     """The profile of this process's machine."""
@@ -218,15 +218,15 @@ def machine() -> Profile:
 
 
 def tables_digest(profile: Profile) -> str:
-    """Equal for machines that take equally long for everything and were calibrated alike."""
+    """The digest of the tables and of their calibration: equal for machines with equal times and calibrations."""
     facts = replace(profile.calibration, facts={})
     home = replace(profile.home, threads=1, memory_bytes=None)
     return sha256(canonical(replace(profile, devices=(home,), calibration=facts)).encode()).hexdigest()
 
 
 def description(threads: int, known: Collection[str], *, paced: bool) -> dict[str, Any]:
-    """Of this process: the text of its profile, if its digest is not `known`; with `paced`, how many times longer than its tables
-    say a device of so many threads takes at present."""
+    """The description of this process: the text of its profile, if its digest is not `known`; with `paced`, the current slowdown
+    of a device with `threads` threads compared with its tables."""
     profile = machine()
     digest, text = tables_digest(profile), ""
     if digest not in known:
@@ -236,15 +236,15 @@ def description(threads: int, known: Collection[str], *, paced: bool) -> dict[st
 
 
 PACED_NS: Final = 300_000_000
-"""Of a moment in which others may have the processor for a while."""
+"""Nanoseconds over which the pace is measured, during which other programs may use the processor for a while."""
 
 # ---------------------------------------------------------------------------------------------------- worker agent
 
 MOST_PROGRAMS: Final = 16
 PATIENT: Final = 0.2
-"""Seconds in which a run may stop by itself, before its thread is interrupted."""
+"""Seconds for a run to stop by itself before its thread is interrupted."""
 _INTERRUPTS: Final = 25
-"""How often; after that the next home gets the worker all the same, since nothing that is left takes part in its run."""
+"""The most interrupts; after that the next home gets the worker anyway, since the remaining threads take no part in its run."""
 MEETING: Final = 10.0
 """Seconds that workers of a run wait for each other's connections."""
 
@@ -271,7 +271,7 @@ class Resident:
         self.doorway.close()
 
     def admit(self, connection: Connection, facts: Mapping[str, Any]) -> None:
-        """Serve a home until its connection ends, or keep the connection of another worker of a run."""
+        """Serves a home until its connection ends, or keeps the connection of another worker of a run."""
         match facts:
             case {"as": "home"}:
                 ClientConnection(self, connection).serve()
@@ -300,7 +300,7 @@ class Resident:
             one.grant_lease()
 
     def peer(self, run: WorkersRun, process: int) -> Connection:
-        """The connection that another worker has made for a run.  Lost: it has not."""
+        """The connection that another worker has opened for a run.  Raises Lost if there is none."""
         key = run.name, process
         with self.change:
             if not self.change.wait_for(lambda: run.ended or key in self.peers, MEETING) or run.ended:
@@ -308,7 +308,7 @@ class Resident:
             return self.peers.pop(key)
 
     def progress(self, run: str, every: float = 1.0) -> Iterator[dict[str, Any]]:
-        """The current phases of a run's queues, each second, and at last that it has ended here."""
+        """Yields the current phases of a run's queues every `every` seconds, and finally that the run has ended here."""
 
         while (running := self.running) is not None and running.name == run:
             yield {"at": running.current_phases(), "ended": False}
@@ -331,7 +331,7 @@ class ClientConnection:
     connection: Connection
     run: WorkersRun | TiledRun | None = None
     lease: int = 0
-    """The number of the home's request for the lease, which is answered when the lease is granted."""
+    """The number of the home's request for the lease; the answer is sent when the lease is granted."""
 
     def serve(self) -> None:
         try:
@@ -391,7 +391,7 @@ class ClientConnection:
         self.answer(self.lease, {"programs": [*resident.programs], "holds_of": resident.held_of, "holds": holds})
 
     def handle_slow(self, message: Message) -> None:
-        """Answer a question that takes a while."""
+        """Answers a question that takes a while."""
         said: dict[str, Any] = {}
         facts = message.facts
         try:
@@ -420,7 +420,7 @@ def _fault_facts(error: BaseException) -> dict[str, str]:
 
 
 def _end_thread(thread: threading.Thread) -> None:
-    """Return when a thread has ended, which is interrupted, or after five seconds."""
+    """Waits until a thread ends, which is interrupted meanwhile, for at most five seconds."""
     thread.join(PATIENT)
     for _ in range(_INTERRUPTS):
         if not thread.is_alive():
@@ -431,8 +431,8 @@ def _end_thread(thread: threading.Thread) -> None:
 
 @dataclass(slots=True, eq=False)
 class TiledRun:
-    """The tiles of a pass that this process runs.  `facts`: as `TiledAttempt.begin` has them; `operands`: the whole values that
-    these name, in their order."""
+    """The tiles of a pass that this process runs.  `facts`: those of `TiledAttempt.begin`; `operands`: the whole values that
+    these name, in order."""
 
     resident: Resident
     home: Connection
@@ -448,11 +448,11 @@ class TiledRun:
         self.thread = threading.Thread(target=self.run, name="rho tiles", daemon=True)
 
     def current_phases(self) -> list[str]:
-        """The phase that the pass ends with."""
+        """The last phase of the pass."""
         return [self.current] if self.current else []
 
     def end(self) -> None:
-        """Stop the pass, because home ends it or is lost."""
+        """Stops the pass because home ends it or is lost."""
         self.ended = True
         _end_thread(self.thread)
 
@@ -484,7 +484,7 @@ class TiledRun:
             self.send_home(MessageKind.DONE, facts)
 
     def files(self, opened: ExitStack) -> TiledFiles:
-        """The files that the pass reads and writes here, the written ones open."""
+        """The files that the pass reads and writes here; those that are written are opened."""
         program = self.program()
         stored = {name: from_facts(facts) for name, facts in self.facts["inputs"].items()}
         sinks = {}
@@ -508,7 +508,7 @@ class TiledRun:
         return program
 
     def execute(self, files: TiledFiles) -> Mapping[str, Any]:
-        """Run the tiles; returns the sinks that were written here."""
+        """Runs the tiles; returns the sinks that were written here."""
         facts, program = self.facts, self.program()
         step = StreamStep(
             tuple(map(PhaseId, facts["phases"])), tuple(map(ValueId, facts["results"])), facts["rows"], facts["tiles"],
@@ -547,7 +547,7 @@ class TiledRun:
 
 @dataclass(slots=True, eq=False)
 class WorkersRun:
-    """The part of a run that this process has.  `facts`: as home's `Kind.RUN` has them."""
+    """The part of a run in this process.  `facts`: those of home's `MessageKind.RUN`."""
 
     resident: Resident
     home: Connection
@@ -579,12 +579,12 @@ class WorkersRun:
         self.thread = threading.Thread(target=self.run, name="rho run", daemon=True)
 
     def current_phases(self) -> list[str]:
-        """The phases that its queues are at."""
+        """The phases at which its queues are."""
         current = [machine.current for machine in self.machines]
         return list(dict.fromkeys(label(phase, self.bound.graph) for phase in current if phase is not None))
 
     def end(self) -> None:
-        """Stop the run, because home ends it or is lost; returns when nothing of it runs, or after five seconds."""
+        """Stops the run because home ends it or is lost; returns when all its threads have ended, or after five seconds."""
         with self.resident.change:
             self.ended = True
             self.resident.change.notify_all()
@@ -631,7 +631,7 @@ class WorkersRun:
                 self.resident.change.notify_all()
 
     def connect_peers(self) -> None:
-        """Connections to the other workers of the run: each makes those to the ones before it."""
+        """Connects to the other workers of the run: each worker opens the connections to the workers before it."""
         me = self.transport.me
         for text, door in self.facts["peers"].items():
             process = Process(int(text))
@@ -641,7 +641,7 @@ class WorkersRun:
                 peer = connect(door, process, {"as": "worker", "run": self.name, "from": me}, self.resident.connecting)
             else:
                 peer = self.resident.peer(self, process)
-            peer.process, peer.patience = process, math.inf  # home judges who is alive
+            peer.process, peer.patience = process, math.inf  # only home decides who is alive
             self.links[process] = peer
             threading.Thread(target=self.listen, args=(peer,), daemon=True).start()
 

@@ -1,7 +1,7 @@
 """The buffers of each device in a plan of several devices: full values, pieces of values, and partial results.
 
-A piece is a box of a value with its array.  A step reads the box that it needs: a view where one piece covers it, else a new
-array assembled from the pieces.  Arrays are immutable here, so views are safe.
+A piece is a box of a value with its array.  A step reads the box that it needs: a view if one piece covers it, else a new array
+assembled from the pieces.  Arrays are immutable here, so views are safe.
 
 `limit` is the device's memory in bytes; holding more logical bytes at the end of a tick raises `OutOfMemory`.
 """
@@ -27,7 +27,7 @@ from ..vm.run_state import Backend, Index, Kernel, Memory, RunState
 # ---------------------------------------------------------------------------------------------------- parts of values
 
 class OutOfMemory(Exception):
-    """A device would exceed its memory: `held` and `limit` in bytes."""
+    """Raised when a device would exceed its memory: `held` and `limit` in bytes."""
 
     def __init__(self, held: int, limit: int) -> None:
         super().__init__(f"{held} bytes of {limit}")
@@ -37,9 +37,9 @@ class OutOfMemory(Exception):
 
 @dataclass(slots=True)
 class DeviceBuffers:
-    """The buffers of one device.  `memory`: the full values, for kernels of undivided phases; `held`, `peak`: bytes now and at
-    most; `touched` collects the devices that allocated; `kernels`: those of its shards (`steps.KernelCache`).  `wholes`: values
-    that are given out whole, with their kinds; the pieces of each lie in one array (`rooms`)."""
+    """The buffers of one device.  `memory`: the full values, for kernels of undivided phases; `held`, `peak`: bytes in use at
+    present and at most; `touched` collects the devices that allocated; `kernels`: those of its shards (`steps.KernelCache`).
+    `wholes`: values that are results as a whole, with their kinds; the pieces of each are parts of one array (`rooms`)."""
 
     name: DeviceId
     backend: Backend
@@ -56,7 +56,7 @@ class DeviceBuffers:
     rooms: dict[ValueId, Any] = field(default_factory=dict)
 
     def room(self, value: ValueId, box: Box | None, shape: tuple[int, ...]) -> Any:
-        """Where a piece is to lie; None: anywhere."""
+        """The array in which a piece must be stored; None if it may be anywhere."""
         if value not in self.wholes or box is None:
             return None
         if value not in self.rooms:
@@ -64,7 +64,7 @@ class DeviceBuffers:
         return self.rooms[value][slices(box)]
 
     def count(self, value: ValueId, box: Box | None, size: int) -> None:
-        """Count the bytes of a value or a piece of it."""
+        """Counts the bytes of a value or a piece of it."""
         sizes = self.sizes.setdefault(value, {})
         if box in sizes:
             return
@@ -73,12 +73,12 @@ class DeviceBuffers:
         self.touched.add(self.name)
 
     def count_result(self, size: int) -> None:
-        """Count a copy that is a result of the run."""
+        """Counts a copy that is a result of the run."""
         self.held += size
         self.touched.add(self.name)
 
     def check_limit(self) -> None:
-        """Update the peak and check the limit at the end of a tick; buffers within one tick are not counted together.
+        """Updates the peak and checks the limit at the end of a tick, since buffers that exchange within one tick do not add up.
 
         Raises OutOfMemory."""
         self.peak = max(self.peak, self.held)
@@ -86,7 +86,7 @@ class DeviceBuffers:
             raise OutOfMemory(self.held, self.limit)
 
     def add_piece(self, value: ValueId, box: Box | None, array: Any, shape: tuple[int, ...]) -> None:
-        """Add a piece; a piece of the full value goes to `memory`."""
+        """Adds a piece; a piece that is the full value goes to `memory`."""
         if box is None or is_whole(box, shape):
             self.memory[value] = array
         else:
@@ -94,7 +94,7 @@ class DeviceBuffers:
             self.pieces.setdefault(value, {})[box] = array
 
     def free(self, value: ValueId, box: Box | None) -> None:
-        """Free all pieces of a value (box None), or one piece."""
+        """Frees all pieces of a value (box None), or one piece."""
         if box is None:
             self.rooms.pop(value, None)
             self.memory.pop(value, None)
@@ -115,14 +115,14 @@ class DeviceBuffers:
             self.rooms.pop(value, None)
 
     def free_whole(self, value: ValueId, box: Box) -> None:
-        """Free the piece that is the full value; `box` is its box."""
+        """Frees the piece that is the full value; `box` is its box."""
         self.memory.pop(value, None)
         self.pieces.get(value, {}).pop(box, None)
         for one in (None, box):
             self.held -= self.sizes.get(value, {}).pop(one, 0)
 
     def partials_in(self, value: ValueId, box: Box | None) -> list[tuple[Box, Any]]:
-        """The partial results of subtrees in a box; None: all."""
+        """The partial results of subtrees in a box (None: all of them)."""
         return [
             piece for piece in self.partials.get(value, ())
             if box is None or all(a <= c and d <= b for (a, b), (c, d) in zip(box, piece[0], strict=True))
@@ -144,7 +144,7 @@ class DeviceBuffers:
         return self.assemble(held, box, kind)
 
     def read_in_place(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
-        """An array of the whole shape, of which only the box is filled."""
+        """An array of the full shape, of which only the box is filled."""
         if value in self.memory:
             return self.memory[value]
         target = self.backend.empty(kind, shape)
@@ -168,7 +168,7 @@ class DeviceBuffers:
 
 
 def placed(room: Any, array: Any) -> Any:
-    """The array, copied to where it is to lie unless it is there."""
+    """The array, copied into `room` unless it is already there."""
     if room is None or np.may_share_memory(room, array):
         return array
     room[...] = array
@@ -194,26 +194,26 @@ def extents(box: Box) -> tuple[int, ...]:
 
 # -------------------------------------------------------------------------------------------------- transport between processes
 #
-# The interface by which values, fences and run-time sizes go to and from other processes that run parts of a plan.
+# The interface through which values, fences and run-time sizes reach other processes that run parts of a plan.
 #
 # `LOCAL`: all devices are in this process.  `cluster.cluster_transport`: each process runs the steps of its own devices.
 
 Parts: TypeAlias = Sequence[tuple[Box | None, Any]]
-"""What a transfer carries: arrays with their boxes, None for the whole value."""
+"""The contents of a transfer: arrays with their boxes (None: the whole value)."""
 
 
 class FenceRegistry(Protocol):
     """The fences at which the threads of a process wait for each other, and for other processes."""
 
     def arrived(self, fence: Hashable, of: int) -> None:
-        """A queue of another process has reached a fence that `of` queues must reach."""
+        """Called when a queue of another process has reached a fence that `of` queues must reach."""
 
     def forget(self, fences: Sequence[Hashable]) -> None: ...
     def halt(self, error: BaseException | None) -> None:
-        """Stop all queues; `error` is the reason, if there is one."""
+        """Stops all queues; `error` is the reason, if there is one."""
 
     def is_idle(self) -> bool:
-        """Has every queue ended, or does it wait for a fence?"""
+        """Has every queue ended, or is it waiting for a fence?"""
 
 
 class Transport:
@@ -229,17 +229,17 @@ class Transport:
         return queue.steps
 
     def process_count(self, queue: Queue) -> int:
-        """How many processes reach the fences of a queue."""
+        """The number of processes that reach the fences of a queue."""
         return 1
 
     def begin(self, machine: RunState, gate: FenceRegistry) -> None:
-        """The queues of this process are about to run."""
+        """Called before the queues of this process run."""
 
     def passed(self, fence: Hashable, of: int) -> None:
-        """A queue of this process has reached a fence that `of` queues must reach."""
+        """Called when a queue of this process has reached a fence that `of` queues must reach."""
 
     def failed(self, start: tuple[int, ...], queue: int) -> None:
-        """A queue of this process has ended by a failure of the program, at a step that starts then."""
+        """Called when a failure of the program has ended a queue of this process, at a step with this start."""
 
     def arrival_fence(self, step: TransferStep) -> Hashable | None:
         """The fence to wait for before a transfer: its arrival, if it comes from another process."""
@@ -261,7 +261,7 @@ LOCAL: Final = Transport()
 # The buffers of all devices of a process, and the boxes that transfers have yet to read.
 #
 # Note [Deferred frees].  A piece that is freed while transfers have yet to read it is released after the last of them, as the
-# operands of a copy are on a real queue.
+# operands of a copy on a real queue are.
 
 Action: TypeAlias = Callable[[], None]
 
@@ -269,7 +269,7 @@ Action: TypeAlias = Callable[[], None]
 @dataclass(slots=True)
 class RunBuffers:
     """The buffers of every device of this process, and the boxes that transfers have yet to read of their values.  `given`: the
-    values that earlier results of the run are."""
+    values that are results of the run already."""
 
     state: RunState
     devices: dict[DeviceId, DeviceBuffers]
@@ -282,13 +282,13 @@ class RunBuffers:
     transport: Transport = LOCAL
 
     def bytes(self, value: ValueId, box: Box | None = None, partials: int = 1) -> int:
-        """Bytes of a buffer, rounded up to the alignment; values in `sharing` share a buffer and are not rounded."""
+        """Bytes of a buffer, rounded up to the alignment; values in `sharing` share a buffer, so they are not rounded."""
         shape = self.state.cap_shape(value) if box is None else extents(box)
         size = prod(shape) * self.state.kind(value).bytes * partials
         return size if value in self.sharing else -(-size // ALIGNMENT) * ALIGNMENT
 
     def free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
-        """See Note [Deferred frees]."""
+        """Frees a value or a box of it, after the transfers that read it.  See Note [Deferred frees]."""
         with self.lock:
             if any(boxes_overlap(box, other) for other in self.pending_reads.get((device, value), ())):
                 self.deferred_frees.setdefault((device, value), []).append(box)
@@ -314,7 +314,7 @@ class RunBuffers:
 
 
 class QueueClock(Enum):
-    """Which queue advances next."""
+    """Decides which queue advances next."""
 
     PREDICTED = "one step after the other, by the predicted clock"
     SIMULATED = "so, and no device may hold more than the memory that the plan declares"

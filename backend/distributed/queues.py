@@ -38,10 +38,10 @@ from .buffers import LOCAL, Action, FenceRegistry, RunBuffers, Transport
 
 # ---------------------------------------------------------------------------------------------------- order of failures
 #
-# The deterministic choice among failures of concurrent queues, whichever queue was quicker.
+# The choice among failures of concurrent queues is deterministic, whichever queue was faster.
 #
-# Failures are ordered by the predicted start of their step; shards count from the earliest shard of their phase, and among them
-# the one whose items come first in the array is first.
+# Failures are ordered by the predicted start of their step; shards count from the earliest shard of their phase, and among shards
+# the one with the first items of the array is first.
 
 PROGRAM_FAILURES: Final = (RunFailed, CheckFailed)
 """Failures of the program, after which the other queues continue; any other exception stops them."""
@@ -75,7 +75,7 @@ class FailureOrder:
 
 
 def first_failure(failures: Sequence[QueueFailure]) -> QueueFailure | None:
-    """The failure that stopped all queues, else the first by position; None if there is none."""
+    """The failure that stopped all queues, otherwise the first one by position; None if there is none."""
     for failure in failures:
         if not isinstance(failure.error, PROGRAM_FAILURES):
             return failure
@@ -88,7 +88,7 @@ Compile: TypeAlias = Callable[[RunBuffers, Step, DeviceId], Action]
 
 
 class WaitFor(NamedTuple):
-    """A queue waits for a fence (None: nothing), then for a tick of the predicted clock."""
+    """A queue's request to wait for a fence (None: for none), then for a tick of the predicted clock."""
 
     fence: Hashable | None
     tick: int = 0
@@ -96,7 +96,7 @@ class WaitFor(NamedTuple):
 
 @dataclass(slots=True)
 class Fences:
-    """By fence, how many queues have yet to reach it (`remaining`); `now`: the tick, if there is a clock."""
+    """By fence, the number of queues that have yet to reach it (`remaining`); `now`: the current tick, if there is a clock."""
 
     remaining: dict[Hashable, int] = field(default_factory=dict)
     now: int = 0
@@ -105,11 +105,11 @@ class Fences:
         return not self.remaining.get(fence, 1)
 
     def passed(self, fence: Hashable, of: int) -> None:
-        """A queue has reached a fence that `of` queues must reach."""
+        """Counts a queue that has reached a fence which `of` queues must reach."""
         self.remaining[fence] = self.remaining.get(fence, of) - 1
 
     def forget(self, fences: Sequence[Hashable]) -> None:
-        """Drop fences that no queue waits for any more."""
+        """Drops fences for which no queue waits any more."""
         for fence in fences:
             self.remaining.pop(fence, None)
 
@@ -118,7 +118,7 @@ class Fences:
 class Queues:
     """The queues of a plan, or of a loop iteration, by number: their steps in this process, and the action of each step.
 
-    `counts`: how many queues of all processes reach each fence; `reads`: the boxes that transfers read."""
+    `counts`: by fence, the number of queues of all processes that reach it; `reads`: the boxes that transfers read."""
 
     buffers_of: dict[int, RunBuffers]
     steps: dict[int, tuple[Step, ...]]
@@ -134,7 +134,7 @@ class Queues:
         return next(iter(self.buffers_of.values()))
 
     def begin(self) -> None:
-        """Register the pending reads of all transfers, before each execution."""
+        """Registers the pending reads of all transfers, before each execution."""
         self.buffers.pending_reads.update({key: Counter(boxes) for key, boxes in self.reads.items()})
 
 
@@ -168,7 +168,7 @@ class JoinedQueues(Protocol):
     """A distributed loop (`steps.DistributedLoopRun`)."""
 
     def run(self, cursor: QueueCursor, fences: Fences) -> Iterator[WaitFor]:
-        """Run one queue's part of the loop."""
+        """Runs one queue's part of the loop, as a coroutine."""
 
 
 @dataclass(slots=True)
@@ -202,16 +202,15 @@ class QueueCursor:
         return self.queues.transport.arrival_fence(step) if isinstance(step, TransferStep) else None
 
     def named(self, fence: Hashable) -> Hashable:
-        """The name of a fence; fences in a loop are distinct in every iteration."""
+        """The name of a fence; fences in a loop get a distinct name in every iteration."""
         return (*self.iteration, fence) if self.iteration else fence
 
 
 # ---------------------------------------------------------------------------------------------------- virtual clock
 #
 # Runs queues in one thread: the queue whose next step starts first on the predicted clock is resumed.
-#
-# Execution is deterministic, costs depend on the number of steps and not of devices, and a simulated device holds at each tick
-# what the plan says.
+#   Execution is deterministic, costs depend on the number of steps, not on the number of devices, and a simulated device holds at
+# each tick what the plan states.
 
 @dataclass(slots=True)
 class _Clock(Fences):
@@ -227,7 +226,7 @@ class _Clock(Fences):
 
 
 def run_by_clock(cursors: Sequence[QueueCursor], settle: Callable[[], None]) -> QueueFailure | None:
-    """Run every queue to its end; returns the failure to raise, if there is one.  `settle` is called at the end of each tick.
+    """Runs every queue to its end; returns the failure to raise, if there is one.  `settle` is called at the end of each tick.
 
     After a failure of the program the other queues continue as far as they can, as in threads."""
     clock = _Clock(ready=[(0, number) for number in range(len(cursors))])
@@ -266,8 +265,8 @@ def run_by_clock(cursors: Sequence[QueueCursor], settle: Callable[[], None]) -> 
 #
 # The caller's thread runs the home queue, so that prints, time limits and Ctrl-C work as usual.  Values do not depend on timing,
 # since fences guard every step's operands.  Neither do failures of the program: after one the other queues continue as far as
-# they can, and the first of all failures is raised (`first_failure`).  Any other exception (memory, an interrupt, a mistake in
-# Rho) stops all threads at once.  Deadlocks are detected.
+# they can, and the first of all failures is raised (`first_failure`).  Any other exception (memory, an interrupt, a bug in Rho)
+# stops all threads at once.  Deadlocks are detected.
 
 MOST_THREADS: Final = 64
 
@@ -278,7 +277,7 @@ class _Stop(SystemExit):
 
 @dataclass(slots=True)
 class _FenceGate(Fences):
-    """Fences between threads, and their failures.  The condition `change` guards all fields."""
+    """Fences between threads, and the failures of queues.  The condition `change` guards all fields."""
 
     unfinished: set[int] = field(default_factory=set)
     transport: Transport = LOCAL
@@ -289,7 +288,7 @@ class _FenceGate(Fences):
     has_unreached: bool = False
 
     def wait(self, queue: int, fence: Hashable) -> bool:
-        """Wait for a fence; False: it will never be passed."""
+        """Waits for a fence; returns False if it will never be passed."""
         with self.change:
             self.waiting[queue] = fence
             self.change.notify_all()
@@ -305,7 +304,7 @@ class _FenceGate(Fences):
                 del self.waiting[queue]
 
     def is_deadlocked(self) -> bool:
-        """Does every queue wait for a fence of this process?"""
+        """Does every queue wait for a fence of this process, so that none can advance?"""
         return self.transport is LOCAL and self.all_wait()
 
     def is_idle(self) -> bool:
@@ -346,9 +345,9 @@ class _FenceGate(Fences):
             self.change.notify_all()
 
     def release_lock(self) -> None:
-        """Release the lock if this thread holds it: an asynchronous exception (`interrupt`, Ctrl-C) may arrive between acquiring
-        a lock and entering the block that releases it, and all other threads would wait for ever."""
-        with suppress(RuntimeError):  # it is not this thread's, or no longer
+        """Releases the lock if this thread holds it.  An asynchronous exception (`interrupt`, Ctrl-C) may arrive between
+        acquiring a lock and entering the block that releases it; all other threads would then wait for ever."""
+        with suppress(RuntimeError):  # another thread holds it, or none
             while True:
                 self.change.release()
 
@@ -362,7 +361,7 @@ def run_in_threads(
     cursors: Sequence[QueueCursor], quiet: Callable[[], AbstractContextManager[object]], transport: Transport,
     begin: Callable[[FenceRegistry], None]
 ) -> QueueFailure | None:  # fmt: skip
-    """Run every queue to its end, the first in this thread; returns the failure to raise, if there is one.
+    """Runs every queue to its end, the first one in this thread; returns the failure to raise, if there is one.
 
     `quiet`: the context that each thread runs in; `begin`: called with the gate before threads start."""
     gate = _FenceGate(unfinished={cursor.which for cursor in cursors}, transport=transport)
@@ -400,12 +399,12 @@ def run_in_threads(
         for cursor in cursors[:1]:
             serve(cursor)
         gate.wait_for_all()
-    except BaseException as error:  # an interrupt while nothing of this thread's own queue ran
+    except BaseException as error:  # an interrupt outside this thread's own queue
         gate.release_lock()
         gate.halt(error)
     while alive := [thread for thread in threads if thread.is_alive()]:
         if gate.stopped:
-            interrupt(alive)  # again, since one that comes inside a finalizer is ignored
+            interrupt(alive)  # repeated, since an exception raised in a finalizer is ignored
         alive[0].join(POLL_SECONDS)
     if gate.has_unreached and not gate.failures:
         raise AssertionError("every queue waits for another")
@@ -413,7 +412,7 @@ def run_in_threads(
 
 
 def interrupt(threads: Sequence[threading.Thread]) -> None:
-    """Raise _Stop in these threads, when they return from compiled code."""
+    """Raises _Stop in these threads as soon as they return from compiled code."""
     for thread in threads:
         if thread.ident is not None and thread.is_alive():
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Stop))

@@ -86,18 +86,18 @@ from .queues import Compile, Fences, QueueCursor, Queues, WaitFor, compile_queue
 
 # ---------------------------------------------------------------------------------------------------- shards
 #
-# Kernels of shards: a box of a phase, compiled as a phase of its own.
+# Kernels of shards: a box of a phase is compiled as a phase by itself.
 #
 # A box that cuts a reduce axis gives partial results: one for each largest subtree of the order of sums inside it, so that the
 # combined bits are those of the uncut phase; a function that is exact in any order gives one.
 
 ReadOperand: TypeAlias = Callable[[ValueId, Box, bool], Any]
-"""The array of a box of a value; with True, one of the whole shape of which only the box matters."""
+"""Returns the array of a box of a value; with True, an array of the whole shape in which only the box matters."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShardResult:
-    """One result of a shard: its box, or for a `partial` one the box of the iteration space it is over."""
+    """One result of a shard: its box; for a `partial` result, the box of the iteration space that it reduces."""
 
     value: ValueId
     box: Box
@@ -107,14 +107,14 @@ class ShardResult:
 
 PairwiseFunction: TypeAlias = Callable[[Any, Any], Any]
 Room: TypeAlias = Callable[[ValueId, Box], Any]
-"""Where a piece of a value is to be made; None: anywhere."""
+"""Returns the array in which a piece of a value is to be computed; None if it may be anywhere."""
 ShardKernel: TypeAlias = Callable[[ReadOperand, Room], list[ShardResult]]
 KernelCache: TypeAlias = dict[Hashable, Kernel]
-"""Kernels by the restricted phase and the types of its values."""
+"""Kernels by restricted phase and the types of its values."""
 
 
 class ShardOutputKind(Enum):
-    """What a shard computes."""
+    """What a shard computes: items or partial results."""
 
     RESULTS = "boxes of the results"
     PARTIALS = "partial results, to be combined"
@@ -123,8 +123,8 @@ class ShardOutputKind(Enum):
 def compile_shard(
     phase: Structured | LibraryPhase | Loop, box: Box, makes: ShardOutputKind, types: Types, backend: Backend, known: KernelCache
 ) -> ShardKernel:  # fmt: skip
-    """The kernel of a box of a phase of known sizes; `known`: the device's kernels, shared by boxes that differ in position
-    only."""
+    """The kernel of a box of a phase of known sizes; `known`: the device's kernels, which boxes that differ only in position
+    share."""
     if isinstance(phase, LibraryPhase):
         return _library(phase, box, makes, types, backend)
     if isinstance(phase, Loop):
@@ -135,7 +135,7 @@ def compile_shard(
 
 
 def _parts(phase: Structured, box: Box, types: Types) -> list[Box]:
-    """The boxes that give partial results."""
+    """The boxes each of which gives one partial result."""
     if not any(is_ordered(phase, r.value, types.types) for r in phase.results):
         return [box]
     length = types.number(phase.axes[-1].size)
@@ -177,7 +177,7 @@ def _structured(
 
 
 def _restricted(phase: Structured, box: Box) -> Restricted:
-    """A phase on a box, kept with the phase, as back ends keep kernels with what they are of."""
+    """The phase restricted to a box, cached with the phase, since back ends cache kernels with their phases."""
     return _restrictions.of((id(phase), box), (phase,), lambda: restrict(phase, box))
 
 
@@ -186,7 +186,8 @@ _iterations: Final[LruCache[tuple[Structured, Restricted, Structured, Loop]]] = 
 
 
 def _restricted_loop(loop: Loop, box: Box, types: Types) -> tuple[Structured, Restricted, Structured, Loop]:
-    """An iteration of an element-wise loop, the same on a box, with results of its own, and the loop of that; kept with it."""
+    """An iteration of an element-wise loop restricted to a box, with new results, and the loop around it; cached with the
+    loop."""
     iteration = merged_loop_body(loop, types.types)
     assert isinstance(iteration, Structured), "only element-wise loops have boxes"
     restricted = restrict(iteration, box)
@@ -199,7 +200,8 @@ def _restricted_loop(loop: Loop, box: Box, types: Types) -> tuple[Structured, Re
 
 
 def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> ShardKernel:
-    """All iterations of a box of an element-wise loop: in one kernel where the back end has one, else one kernel an iteration."""
+    """Runs all iterations of a box of an element-wise loop: in one kernel if the back end has one, else with one kernel per
+    iteration."""
     iteration, restricted, body, alone = _iterations.of((id(loop), box), (loop,), lambda: _restricted_loop(loop, box, types))
     reads, trip = restricted.phase.reads, types.number(loop.trip)
     wanted = [
@@ -252,7 +254,7 @@ def _library(phase: LibraryPhase, box: Box, makes: ShardOutputKind, types: Types
 
 
 def _operands(take: ReadOperand, wanted: Sequence[tuple[ValueId, tuple[ValueId, Box, bool]]]) -> dict[ValueId, Any]:
-    """The operands by name; a part that several of them are is read once, since it may be an array of its own."""
+    """The operands by name; a part that several operands share is read once, since reading may assemble an array."""
     parts = {part: take(*part) for part in dict.fromkeys(part for _, part in wanted)}
     return {name: parts[part] for name, part in wanted}
 
@@ -267,7 +269,7 @@ def _sizes(shape: Sequence[int]) -> tuple[Size, ...]:
 def combine(
     phase: Structured | LibraryPhase, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types, backend: Backend
 ) -> Any:
-    """Partial results, which tile the reduced axes, joined in the order of sums."""
+    """Combines partial results, which tile the reduced axes, in the order of sums."""
     return combine_with(
         pairwise_function(phase, joining_function(phase, value), value, types, backend), phase, value, partials, types
     )
@@ -323,12 +325,12 @@ def _pairwise(phase: Structured | LibraryPhase, function: str, value: ValueId, t
 # ---------------------------------------------------------------------------------------------------- steps
 
 def compile_step(buffers: RunBuffers, step: Step, device: DeviceId, home: DeviceId) -> Action:
-    """The action of a step in the queue of a device."""
+    """The action of a step in a device's queue."""
     match step:
         case RunStep() if step.box is not None:
             return _shard(buffers, step, step.box, device)
         case LoopStep() | JoinStep() if is_shared(step):
-            return lambda: None  # their queues run them together
+            return lambda: None  # the loop's queues run them together
         case JoinStep() | RowsStep() | StreamStep():
             raise AssertionError("queues join what they share; chains and passes are steps of one device")
         case RunStep() | LoopStep() | BranchStep() | CellsStep():
@@ -429,7 +431,7 @@ def _whole_phase(
 
 
 def _put_pieces(buffers: RunBuffers, phase: Input, home: DeviceId) -> None:
-    """Give home the pieces of a resident input that the host has."""
+    """Adds the pieces of a resident input that the host has to home's buffers."""
     machine, device_buffers, value = buffers.state, buffers.devices[home], phase.result
     for backend, box, array in machine.resident[value].pieces:
         if memory_of(backend) is memory_of(device_buffers.backend):
@@ -440,7 +442,7 @@ def _put_pieces(buffers: RunBuffers, phase: Input, home: DeviceId) -> None:
 
 
 def _leave_abroad(buffers: RunBuffers, phase: Output, home: DeviceId) -> None:
-    """Give out a resident value: the pieces that transfers left where they are, and those of home."""
+    """Makes a value resident: the pieces that transfers left on other devices, and those of home."""
     machine, device_buffers = buffers.state, buffers.devices[home]
     kind, resident = machine.kind(phase.arg), machine.resident[phase.arg]
     with buffers.lock:
@@ -507,8 +509,8 @@ def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId, home: Dev
                 put(parts)
 
     def resident_parts(resident: ResidentValue) -> Parts:
-        """What the target is to hold of a resident value: of an input what the device has, else a copy that is to stay there;
-        of an output nothing, as home does not need it."""
+        """The parts of a resident value that the target must hold: of an input those that the device lacks, else a copy that
+        stays there; of an output none, since home does not need it."""
         source, target = (buffers.devices[device].backend for device in (step.source, step.target))
         pieces = resident.covering(target, step.box) if isinstance(maker, Input) else []
         if not pieces:
@@ -529,17 +531,17 @@ def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId, home: Dev
         return [(step.box, source.read(value, step.box, kind, machine.cap_shape(value)))]
 
     def carried(parts: Parts) -> Parts:
-        """What the target is to hold, nothing of what is in a file then.  Arrays are immutable, so two memories of one back end
-        may share one, but for those of two cards."""
+        """The parts that the target must hold, without those in a file.  Arrays are immutable, so two memories of one back end
+        may share them, except those of two GPUs."""
         source, target = (buffers.devices[device].backend for device in (step.source, step.target))
         if type(source) is type(target) and memory_of(source) is memory_of(target):
             return parts
         if type(source) is CpuBackend and not isinstance(target, StoreBackend) and kind is not Kind.CHAR:
-            fetched = list(parts)  # bringing copies
+            fetched = list(parts)  # a transfer copies them
         else:
             fetched = [(box, source.fetch(array, kind)) for box, array in parts]
         if isinstance(target, StoreBackend):
-            file = buffers.devices[step.target].memory.get(value)  # the results of a phase travel together, and some are nobody's
+            file = buffers.devices[step.target].memory.get(value)  # of a phase's results some may be unused
             for box, array in fetched if file is not None else ():
                 target.write(file, box, array)
             return []
@@ -548,7 +550,7 @@ def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId, home: Dev
         return [(box, target.bring(array, kind)) for box, array in fetched]
 
     def lying(parts: Parts) -> Parts:
-        """The parts where the target's value is to lie."""
+        """The parts, copied to where the target's value is stored."""
         target = buffers.devices[step.target]
         if step.partial or value not in target.wholes:
             return parts
@@ -577,11 +579,11 @@ def _producer(machine: RunState, value: ValueId) -> Phase | None:
 
 # ---------------------------------------------------------------------------------------------------- distributed loops
 #
-# Distributed loops: every queue runs its part of each iteration, with a barrier before each.
+# Distributed loops: every queue runs its part of each iteration, after a barrier.
 #
-# The entries of an iteration read the states from the loop's operands, or from where the last iteration left them.  After an
-# iteration each device keeps its states and frees everything else.  Barriers are fences that are distinct in every iteration, so
-# that waiting, failing and stopping work as elsewhere (`queues`).
+# The entries of an iteration read the states from the loop's operands, or from the buffers in which the last iteration left them.
+# After an iteration each device keeps its states and frees everything else.  Barriers are fences that are distinct in every
+# iteration, so that waiting, failing and stopping work as elsewhere (`queues`).
 
 @dataclass(slots=True)
 class DistributedLoopRun:
@@ -595,9 +597,9 @@ class DistributedLoopRun:
     epilogue: Queues | None = field(init=False, default=None)
     states: dict[DeviceId, list[Any]] = field(default_factory=dict)
     first: int = field(init=False)
-    """The first of the queues that this process runs."""
+    """The first queue that this process runs."""
     parties: int = field(init=False)
-    """How many queues of all processes meet at a barrier."""
+    """The number of queues of all processes that meet at a barrier."""
 
     def __post_init__(self) -> None:
         queues, transport = [which for which, _ in self.shared.parts], self.around.transport
@@ -610,7 +612,7 @@ class DistributedLoopRun:
     # ------------------------------------------------------------------------------ compiling
 
     def compile_queues(self, plan: SubPlan, iteration: LoopIteration) -> Queues:
-        """The queues of an iteration, or of the epilogue, with their numbers in the plan around the loop."""
+        """The queues of an iteration, or of the epilogue, with their numbers in the surrounding plan."""
         graph = iteration.bound.graph
         where = {(queue.device, queue.kind): which for which, queue in enumerate(self.plan.main.queues)}
         phases = {phase.id: phase for phase in traverse.all_phases(graph)}
@@ -629,7 +631,7 @@ class DistributedLoopRun:
         return compile_queues(queues, machines, self.around.buffers, action)
 
     def entry(self, buffers: RunBuffers, iteration: LoopIteration, index: int, box: Box | None, device: DeviceId) -> Action:
-        """The action of an entry: the state is where the last iteration left it."""
+        """The action of an entry phase: the state is where the last iteration left it."""
         machine, device_buffers = buffers.state, buffers.devices[device]
         value, first = iteration.loop.body.params[index], iteration.loop.initial[index]
         shape, kind = machine.cap_shape(value), machine.kind(value)
@@ -674,7 +676,7 @@ class DistributedLoopRun:
         if which == self.first:
             side.begin()
         yield self.barrier(fences, iteration, "begin")
-        if which == self.first:  # all queues have left the last iteration
+        if which == self.first:  # all queues have left the last iteration by then
             fences.forget([(id, iteration - 1, fence) for fence in ("begin", "end", "told", *self.body.counts)])
         inside, began = QueueCursor(which, side, iteration=(id, iteration), start_tick=fences.now), cursor.position
         try:
@@ -687,13 +689,13 @@ class DistributedLoopRun:
         yield self.barrier(fences, iteration, "end")
 
     def barrier(self, fences: Fences, iteration: int, what: str) -> WaitFor:
-        """Reach a barrier; returns the wait for all queues of the loop."""
+        """Reaches a barrier; returns the wait for all queues of the loop."""
         fence = (self.shared.step.phase, iteration, what)
         fences.passed(fence, self.parties)
         return WaitFor(fence)
 
     def propagate_position(self, side: Queues, which: int) -> None:
-        """Copy the phase at which an iteration stopped to the run around it."""
+        """Copies the phase at which an iteration stopped to the surrounding run."""
         current = side.buffers_of[which].state.current
         if current is not None:
             self.around.buffers_of[which].state.current = current
@@ -706,7 +708,7 @@ class DistributedLoopRun:
         return [device for device in self.shared.rows_on(self.plan) if self.around.transport.is_local(device)]
 
     def boxes(self, device: DeviceId) -> list[tuple[int, Box | None]]:
-        """The states that a device has: (index, box), where None is all of it."""
+        """The states of which a device has a part: (index, box), where None is all of the state."""
         rows = self.shared.rows_on(self.plan)[device]
         boxes: list[tuple[int, Box | None]] = []
         for index, axis in enumerate(self.shared.iteration.axes):
@@ -725,7 +727,7 @@ class DistributedLoopRun:
             return bool(buffers.state.backends[device].item(buffers.devices[device].memory[stop]))
 
     def keep_states(self, device: DeviceId) -> None:
-        """Keep the states that an iteration has left on a device, and free everything else of the iteration."""
+        """Keeps the states that an iteration left on a device, and frees everything else of the iteration."""
         iteration, buffers = self.shared.iteration, self.body.buffers
         device_buffers = buffers.devices[device]
         state: list[Any] = [None] * len(iteration.axes)
@@ -741,7 +743,7 @@ class DistributedLoopRun:
             self.states[device] = state
 
     def finish(self, device: DeviceId) -> None:
-        """Make the last states the loop's results."""
+        """Turns the last states into the loop's results."""
         states = self.states.pop(device)
         if self.epilogue is not None:
             return
@@ -762,9 +764,10 @@ class DistributedLoopRun:
 def run_distributed(
     machine: RunState, plan: ExecutionPlan, clock: QueueClock, transport: Transport = LOCAL
 ) -> dict[DeviceId, int]:
-    """Execute the main sub-plan; the most bytes each device held.  With `transport` its steps on the devices of this process.
+    """Executes the main sub-plan; returns the most bytes that each device held.  With `transport` it runs the steps on the
+    devices of this process.
 
-    In threads there is no tick at whose end to count: what was held is not known."""
+    In threads there are no ticks at whose end to count, so the bytes held are unknown."""
     touched: set[DeviceId] = set()
 
     def settle() -> None:
@@ -818,9 +821,9 @@ def run_distributed(
 
 
 def _find_residents(machine: RunState, plan: ExecutionPlan) -> None:
-    """Determine the resident values of a run, and which of them home need not have but for its own pieces: its steps and the
+    """Determines the resident values of a run, and those of them of which home needs only its own pieces, since its steps and the
     transfers from it read no others."""
-    if plan.home not in machine.backends:  # a worker of a cluster: what is resident is home's
+    if plan.home not in machine.backends:  # in a worker of a cluster: resident values are home's
         return
     steps = [(queue.device, step) for queue in plan.main.queues for step in queue.steps]
     transfers = [step for _, outer in steps for step in _with_steps_inside(outer) if isinstance(step, TransferStep)]
@@ -848,7 +851,7 @@ def _find_residents(machine: RunState, plan: ExecutionPlan) -> None:
 
 
 def _parts_read(machine: RunState, step: Step) -> list[tuple[ValueId, Box | None]]:
-    """The values that a step of home reads, with the box of each, or None for all of it."""
+    """The values that a step of home reads, each with its box (None: all of it)."""
     if not isinstance(step, RunStep | LoopStep | BranchStep | CellsStep | JoinStep):
         return []
     phase = machine.phases[step.phase]

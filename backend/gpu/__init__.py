@@ -1,1 +1,1 @@
-"""The back end for one NVIDIA GPU, through CuPy."""
+"""The back end for GPUs: CUDA through CuPy, OpenCL through pyopencl."""

@@ -23,7 +23,7 @@ from .driver import CardModel, DeviceArray
 
 @cache
 def is_installed() -> bool:
-    """Is CuPy installed?  (Does not import it, which is slow.)"""
+    """Is CuPy installed?  Does not import it, which is slow."""
     return find_spec("cupy") is not None
 
 
@@ -41,7 +41,7 @@ def cupy() -> Any:
 
 
 def raising(xp: Any) -> Any:
-    """A context in which CuPy's linear algebra raises `LinAlgError` if there is no result, which is not its default."""
+    """A context in which CuPy's linear algebra raises `LinAlgError` where there is no result, which is not its default."""
     if getattr(xp, "__name__", "") != "cupy":
         return nullcontext()
     import cupyx
@@ -66,7 +66,7 @@ def gpus() -> tuple[CardModel, ...]:
 
 
 def tier() -> str:
-    """How phases run on a GPU of this machine, or why they do not, for people."""
+    """The way in which phases run on a GPU of this machine, or the reason why they do not, for people."""
     if not is_installed():
         return "none (CuPy is not installed)"
     devices = gpus()
@@ -76,7 +76,7 @@ def tier() -> str:
 
 
 class CudaDriver:
-    """One GPU; memory is CuPy's `MemoryPointer`."""
+    """The driver of one GPU; memory is CuPy's `MemoryPointer`."""
 
     def __init__(self, number: int, xp: Any = None) -> None:
         xp = cupy() if xp is None else xp
@@ -105,7 +105,7 @@ class CudaDriver:
             raise CheckFailed(Code.E710, f"{self.name}: {text}") from error
 
     def allocate(self, size: int) -> Any:
-        """Memory of the pool, after freeing its cached blocks if they would exceed the limit, which counts them too."""
+        """Allocates from the pool, after freeing its cached blocks if they would exceed the limit, which counts them too."""
         try:
             return self.pool.malloc(size)
         except self.xp.cuda.memory.OutOfMemoryError:
@@ -116,18 +116,18 @@ class CudaDriver:
         return np.frombuffer(self.xp.cuda.alloc_pinned_memory(size), np.uint8, size)
 
     def view(self, array: DeviceArray) -> Any:
-        """An array as CuPy's."""
+        """An array as a CuPy array."""
         return self.xp.ndarray(array.shape, array.dtype, memptr=array.memory + array.offset, strides=array.strides)
 
     def adopt(self, array: Any) -> DeviceArray:
-        """CuPy's array as ours."""
+        """A CuPy array as a `DeviceArray`."""
         return DeviceArray(array.data, 0, tuple(array.shape), tuple(array.strides), array.dtype)
 
     def _bytes(self, memory: Any, offset: int, size: int) -> Any:
         return self.xp.ndarray((size,), np.dtype(np.uint8), memptr=memory + offset, strides=(1,))
 
     def write(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        self._bytes(memory, offset, host.size).set(host, stream=queue)  # CUDA copies what is not pinned before it returns
+        self._bytes(memory, offset, host.size).set(host, stream=queue)  # CUDA copies unpinned memory before it returns
 
     def read(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
         self._bytes(memory, offset, host.size).get(stream=queue, out=host, blocking=wait)

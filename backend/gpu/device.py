@@ -1,7 +1,7 @@
-"""One card as a back end (`vm.run_state`): generated kernels for structured phases, loops and some of the library; on
-CUDA, CuPy's libraries for more of it.
+"""One GPU as a back end (`vm.run_state`): generated kernels for structured phases, loops and some library phases; on CUDA, CuPy's
+libraries for more of them.
 
-Failures of a card (a kernel that faults, a missing library) become E710, and a lack of memory MemoryError: all that accesses the
+Failures of a card (a kernel that faults, a missing library) become E710, and a lack of memory MemoryError: every access to the
 card runs inside `Driver.here`, which translates them.
 
 Phases without kernels (`codegen.gpu_targets`) run on the host between two transfers; `hosted` counts them by name, for display.
@@ -37,19 +37,19 @@ BUILT_IN: Final[Mapping[str, CardKind]] = {
 
 
 def card_kinds() -> Mapping[str, CardKind]:
-    """Kinds of cards by the back end that profiles name: the built-in ones, and those of installed packages."""
+    """The kinds of GPUs by back end name: the built-in ones, and those of installed packages."""
     return {**BUILT_IN, **{name: kind for name, kind in vendors().kinds.items() if name not in BUILT_IN}}
 
 
 def back_end_of(name: str) -> str | None:
-    """The back end of a card with a name as `rho devices` prints it; None: it is no such name."""
+    """The back end of a GPU, given its name as `rho devices` prints it; None for other names."""
     prefix = name.rstrip("0123456789")
     kinds = (kind for kind, one in card_kinds().items() if one.prefix == prefix)
     return next(kinds, None) if name != prefix else None
 
 
 def tiers() -> str:
-    """How programs run on cards of each kind, or why they do not, for people."""
+    """The way in which programs run on GPUs of each kind, or the reason why they do not, for people."""
     known = [kind.tier() for kind in card_kinds().values()]
     return "; ".join([*known, *(f"{name}: {why}" for name, why in vendors().broken.items())])
 
@@ -58,8 +58,8 @@ _cards: dict[tuple[str, int], Card] = {}
 
 
 def cards_of(devices: Sequence[Device]) -> list[tuple[Device, int]]:
-    """The cards of a plan with their positions among those of this machine: the number of a name that `rho devices` prints, else
-    the position among the plan's."""
+    """The GPUs of a plan, each with its position among those of this machine: the number in a name that `rho devices` prints,
+    otherwise the position among the plan's GPUs."""
     counts, rows = Counter[str](), list[tuple[Device, int]]()
     for device in devices:
         if device.backend in card_kinds():
@@ -71,18 +71,18 @@ def cards_of(devices: Sequence[Device]) -> list[tuple[Device, int]]:
 
 
 def cards_here() -> list[tuple[str, CardModel]]:
-    """The cards of this machine, by their names in plans."""
+    """The GPUs of this machine, by their names in plans."""
     return [(f"{kind.prefix}{model.number}", model) for kind in card_kinds().values() for model in kind.models()]
 
 
 def missing_card(kind: str, number: int) -> str | None:
-    """Why a card runs no programs, "" if there is none; None if it runs them."""
+    """The reason why a GPU runs no programs ("" if it does not exist); None if it runs them."""
     models = card_kinds()[kind].models()
     return "" if number >= len(models) else models[number].lacks or None
 
 
 def card_backend(kind: str, number: int, limit: int | None) -> CardBackend:
-    """The back end of a card of this machine; `limit`: bytes that its arrays may take."""
+    """The back end of a GPU of this machine; `limit`: the most bytes of its arrays."""
     if (kind, number) not in _cards:
         _cards[kind, number] = Card(card_kinds()[kind].open(number))
     card = _cards[kind, number]
@@ -91,7 +91,7 @@ def card_backend(kind: str, number: int, limit: int | None) -> CardBackend:
 
 
 class CardBackend:
-    """The back end of a card."""
+    """The back end of one GPU."""
 
     def __init__(self, card: Card) -> None:
         self.card, self._here = card, card.driver.here
@@ -147,7 +147,7 @@ class CardBackend:
         return run
 
     def _through_host(self, make: Callable[[], Kernel], operands: tuple[ValueId, ...]) -> Kernel:
-        """A kernel of the host, compiled on first use, on arrays of the device."""
+        """A kernel of the host, compiled on first use, that runs on arrays of the device by two transfers."""
         made_once: list[Kernel] = []
 
         def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
@@ -207,7 +207,7 @@ class CardBackend:
 
 
 def _in_sequence(kernels: Sequence[tuple[Structured, Kernel]], wanted: Sequence[ValueId]) -> Kernel:
-    """The members of a chain in order, if it has no single kernel; values are freed after their last use."""
+    """Runs the members of a chain in order, if it has no single kernel; values are freed after their last use."""
     last: dict[ValueId, int] = {}
     for number, (member, _) in enumerate(kernels):
         last.update(dict.fromkeys((*traverse.operands(member), *traverse.results(member)), number))

@@ -1,9 +1,9 @@
 """Arrays in the memory of a card, and the interface of the drivers behind them (`Driver`): memory, copies, events, launches.
 
-A driver has two queues, one that computes and one that copies; each works in order.  Where a card copies by itself only what is
-pinned, large values pass through two buffers of one size: the host fills or empties one while the card copies the other.  An
-event for each says when it is free again.  The copying queue waits for earlier kernels, whose memory a copy may reuse, and later
-kernels wait for the copy.
+A driver has two queues, one for kernels and one for copies; each runs in order.  If the GPU can only copy pinned memory by
+itself, large values pass through two pinned buffers: the host fills or empties one while the GPU copies the other (double
+buffering).  An event for each says when it is free again.  The copy queue waits for earlier kernels, whose memory a copy may
+reuse, and later kernels wait for the copy.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from ..jit.compiler import LruCache
 from ..vm.run_state import pooled_empty
 
 PINNED: Final = 1 << 16
-"""Bytes from which a transfer goes through pinned memory."""
+"""The least bytes of a transfer that goes through pinned memory."""
 STAGE: Final = 1 << 23
-"""Bytes of each buffer."""
+"""Bytes of each pinned buffer."""
 
 Numbers: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CardModel:
-    """A card that a driver can use: its position among them, its memory in bytes, its `version` in the words of its maker;
-    `lacks` says why programs cannot run there, `lacking` are the extensions without which some cannot; `units` run in parallel
-    (a processor's are those that the process may use)."""
+    """A GPU that a driver can use: its position among those of the driver, its memory in bytes, its `version` as the vendor
+    states it.  `lacks`: the reason why programs cannot run on it; `lacking`: missing extensions, which some programs need;
+    `units`: its parallel compute units (of a processor those that the process may use)."""
 
     number: int
     name: str
@@ -73,14 +73,14 @@ class DeviceArray:
         return not self.size or all(n == 1 or s == d for n, s, d in zip(self.shape, self.strides, dense, strict=False))
 
     def viewed(self, shape: Numbers, strides: Numbers, offset: int = 0, dtype: Any = None) -> DeviceArray:
-        """Other items of the same memory; `offset` is from the first item of this array."""
+        """An array of other items in the same memory; `offset` is in bytes from the first item of this array."""
         return DeviceArray(self.memory, self.offset + offset, shape, strides, self.dtype if dtype is None else dtype)
 
     def transpose(self, order: Sequence[int]) -> DeviceArray:
         return self.viewed(tuple(self.shape[axis] for axis in order), tuple(self.strides[axis] for axis in order))
 
     def __getitem__(self, index: tuple[int | slice, ...]) -> DeviceArray:
-        """A cell by indices on the leading axes, or a box by slices with step 1."""
+        """A cell by indices on the leading axes, or a box by slices of step 1."""
         offset, shape, strides = 0, list[int](), list[int]()
         for axis, part in enumerate(index):
             if isinstance(part, slice):
@@ -96,7 +96,7 @@ class DeviceArray:
 
 class Driver(Protocol):
     """`name`: of the device; `compute` and `copies`: its queues; `xp`: a library of arrays in its memory, with `view` and
-    `adopt` to and from them, or None.  What it refuses is raised inside `here`, which turns it into E710 with the device's words,
+    `adopt` to and from them, or None.  Its errors are raised inside `here`, which turns them into E710 with the device's message,
     or MemoryError."""
 
     name: str
@@ -109,44 +109,44 @@ class Driver(Protocol):
     def adopt(self, array: Any) -> DeviceArray: ...
 
     def limit(self, size: int | None) -> None:
-        """Bytes that arrays may take from now on; None: what the device has."""
+        """Sets the most bytes of arrays from now on; None: the device's memory."""
 
     def here(self) -> AbstractContextManager[None]:
-        """Makes the device current, and translates its failures."""
+        """A context in which the device is current, and which translates its errors."""
 
     def allocate(self, size: int) -> Any:
-        """Memory, which is released with the last reference to it."""
+        """Allocates memory, which is released with the last reference to it."""
 
     @property
     def pinned(self) -> Callable[[int], NumArray] | None:
-        """So many bytes of the host that the card copies by itself; None: it copies any."""
+        """Allocates host memory that the device copies by itself; None if it can copy any memory."""
 
     def write(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        """Enqueue a copy of bytes; with `wait` the host's may be used again on return."""
+        """Enqueues a copy of bytes to the device; with `wait` the host's bytes may be reused on return."""
 
     def read(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        """Enqueue a copy of bytes to the host; with `wait` they are there on return."""
+        """Enqueues a copy of bytes to the host; with `wait` they have arrived on return."""
 
     def copy(self, source: DeviceArray, target: DeviceArray) -> None:
-        """Enqueue a copy between contiguous arrays on the computing queue."""
+        """Enqueues a copy between contiguous arrays on the compute queue."""
 
     def launch(self, source: str, name: str, blocks: int, words: Sequence[int | DeviceArray]) -> None:
-        """Enqueue a kernel of a text on the computing queue; an array is two words, its memory and its offset."""
+        """Enqueues a kernel of a text on the compute queue; an array takes two words, its memory and its offset."""
 
     def record(self, queue: Any) -> Any:
-        """An event that happens when all that was enqueued before has ended."""
+        """Returns an event that occurs when all work enqueued so far has ended."""
 
     def wait(self, queue: Any, event: Any) -> None:
-        """What is enqueued later waits for an event."""
+        """Makes later work of the queue wait for an event."""
 
     def finish(self, event: Any) -> None:
-        """The host waits for an event."""
+        """Makes the host wait for an event."""
 
 
 @dataclass(frozen=True, slots=True)
 class CardKind:
-    """Cards with one driver.  `prefix`: what their names begin with; `models`: those of this machine, in order; `open`: the
-    driver of one by its number; `tier`: how programs run on them, or why they do not, for people."""
+    """The GPUs of one driver.  `prefix`: the beginning of their names; `models`: returns those of this machine, in order; `open`:
+    returns the driver of one by its number; `tier`: returns how programs run on them, or why they do not, for people."""
 
     prefix: str
     dialect: Dialect
@@ -159,11 +159,12 @@ class CardKind:
 class _PinnedBuffer:
     bytes: NumArray
     event: Any = None
-    """After which it is free."""
+    """The event after which the buffer is free."""
 
 
 class Card:
-    """A device: its driver, the launches it knows, and its pinned buffers, allocated on first use; one transfer at a time."""
+    """A GPU: its driver, its cached launches, and its pinned buffers, which are allocated on first use and serve one transfer at
+    a time."""
 
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
@@ -177,7 +178,8 @@ class Card:
         return DeviceArray(memory, 0, shape, contiguous(shape, dtype.itemsize)[: len(shape)], dtype)
 
     def up(self, host: NumArray) -> DeviceArray:
-        """An array on the card.  Later work on the computing queue finds it complete, and the host's is not needed any more."""
+        """Copies a host array to the GPU.  Later work on the compute queue finds it complete, and the host's array may be reused
+        on return."""
         array, driver = self.empty(host.shape, host.dtype), self.driver
         source = np.ascontiguousarray(host).reshape(-1).view(np.uint8)
         if source.size < PINNED:
@@ -199,7 +201,7 @@ class Card:
         return array
 
     def down(self, value: DeviceArray, copied: DeviceArray) -> NumArray:
-        """The items of an array in host memory, from a contiguous copy (or itself); waits until they are complete."""
+        """Copies the items of an array to the host, by a contiguous copy if needed; waits until they have arrived."""
         host: NumArray = pooled_empty(value.shape, value.dtype)
         driver = self.driver
         target = host.reshape(-1).view(np.uint8)

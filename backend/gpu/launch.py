@@ -51,13 +51,13 @@ from .driver import Card, DeviceArray, Numbers, reshaped_view
 
 # ---------------------------------------------------------------------------------------------------- layouts
 #
-# Reads as views: a projection with known sizes, applied to an operand in device memory.
+# Reads as views: a projection with known sizes, applied to an operand in device memory (as `cpu.views` for the host).
 #
-# The counterpart of `cpu.views`.  An affine stage without fills moves the first item and combines strides; a reshape keeps them
-# where it can; other reads are copied on the device.
+# An affine stage without fills moves the first item and combines strides; a reshape keeps them where possible; other reads are
+# copied on the device.
 #
-# Every address a kernel may form from a view lies in its memory: `KnownAffine` bounds are checked here from the sizes, and a
-# projection that leaves its operand without fills raises AssertionError.
+# Every address that a kernel can form from a view lies in the view's memory: `KnownAffine` bounds are checked here from the
+# sizes, and a projection that leaves its operand without fills raises AssertionError.
 
 Reading: TypeAlias = Callable[[DeviceArray], DeviceArray]
 
@@ -117,7 +117,7 @@ def _moved(array: DeviceArray, stage: KnownAffine) -> DeviceArray:
 
 
 def _padded(card: Card, array: DeviceArray, stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> DeviceArray:
-    """A copy of the items that are read, in a box padded with fills."""
+    """A copy of the items that are read, in a box surrounded by fills."""
     box = tuple(b - a + 1 for a, b in zip(low, high, strict=True))
     padded = full(card, box, fill, array.dtype)
     source, target = [], []
@@ -131,7 +131,7 @@ def _padded(card: Card, array: DeviceArray, stage: KnownAffine, low: Numbers, hi
 
 
 def _fetched(card: Card, array: DeviceArray, stage: KnownAffine, fill: int) -> DeviceArray:
-    """A gather by positions that the host computes, for a sparse read far outside its operand; position ¯1 is a fill."""
+    """A gather by positions that the host computes, for a sparse read far outside its operand; position ¯1 reads a fill."""
     indices, inside = points_inside(stage)
     position = np.zeros(stage.space, np.int64)
     for axis, length in zip(indices, array.shape, strict=True):
@@ -155,7 +155,7 @@ def text_for(card: Card, program: LoopProgram) -> GpuText:
 
 
 def run_text(card: Card, text: GpuText, words: Sequence[int | DeviceArray]) -> bool:
-    """Enqueue a program with these parameters and views; returns whether a check failed."""
+    """Enqueues a program with these parameters and views; returns whether a check failed."""
     sizes = [word for word in words[: len(text.parameters)] if isinstance(word, int)]
     parameters = dict(zip(text.parameters, sizes, strict=True))
     extra = [
@@ -173,7 +173,7 @@ def run_text(card: Card, text: GpuText, words: Sequence[int | DeviceArray]) -> b
 
 
 def store(card: Card, target: DeviceArray, source: DeviceArray) -> None:
-    """Copy the items of an array into another of its shape and type, contiguous along the last axis."""
+    """Copies the items of an array into another of its shape and type, which is contiguous along the last axis."""
     if not target.size:
         return
     if target.is_contiguous and source.is_contiguous:
@@ -213,15 +213,15 @@ def full(card: Card, shape: Numbers, fill: complex, dtype: np.dtype[Any]) -> Dev
 
 
 def reshaped(card: Card, array: DeviceArray, target: Numbers) -> DeviceArray:
-    """The row-major reshape; copied if strides cannot express it."""
+    """The row-major reshape, as a copy if strides cannot express it."""
     view = reshaped_view(array, target)
     return copied(card, array).viewed(target, contiguous(target, array.dtype.itemsize)[: len(target)]) if view is None else view
 
 
 _WORDS: Final = {1: Kind.U8, 4: Kind.I32, 8: Kind.I64}
-"""Items are copied as whole numbers of their size."""
+"""By bytes per item, the integer kind as which items are copied."""
 _COPIES: Final = {kind: Body((ReadNode(0, kind),), (BodyResult((0,), kind, None),)) for kind in _WORDS.values()}
-"""Operand 1 is the target, which is not read: loops merge where both allow it."""
+"""By kind, the body of a copy.  Operand 1 is the target, which the body does not read: loops merge where both arrays allow it."""
 
 
 def kind_of_dtype(dtype: np.dtype[Any]) -> Kind:
@@ -231,7 +231,7 @@ def kind_of_dtype(dtype: np.dtype[Any]) -> Kind:
 def fetched(
     card: Card, body: Body, kind: Kind, shape: Numbers, operands: Sequence[DeviceArray], scalars: Sequence[int]
 ) -> DeviceArray | None:
-    """The items that a body with indices finds; None if one is out of range."""
+    """The items that a body with computed indices reads; None if an index is out of range."""
     source, other = operands
     kinds, views = operand_kinds(kind, kind_of_dtype(other.dtype)), [source, other]
     if kind.is_complex:
@@ -264,8 +264,8 @@ Values: TypeAlias = Mapping[ValueId, Any]
 def compile_structured(
     card: Card, phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], on_host: Run
 ) -> Run | None:
-    """The kernel of a phase for known sizes, kept with it; None if kernels lack a function of the body.  `on_host` says what
-    failed."""
+    """The kernel of a phase for known sizes, cached with the phase; None if kernels lack a function of the body.  `on_host`
+    reports a failed check."""
     if any(size.constant is None for size in traverse.sizes(phase)):
         kernel = _compiled(card, phase, kinds, number)
     else:
@@ -297,7 +297,7 @@ def compile_rows(
     card: Card, members: Sequence[Structured], wanted: Sequence[ValueId], kinds: Callable[[ValueId], Kind],
     number: Callable[[Size], int],
 ) -> Run | None:  # fmt: skip
-    """A chain along rows in one launch, kept with its members; None if they have to run one by one."""
+    """A chain along rows in one launch, cached with its members; None if they have to run one by one."""
 
     def make() -> Launch | None:
         return _compiled_rows(card, join_chain(members, wanted), kinds, number)
@@ -341,7 +341,7 @@ def _renaming(card: Card, phase: Structured, reads: Sequence[tuple[ValueId, Read
 
 @dataclass(frozen=True, slots=True)
 class BoundGpuKernel:
-    """A kernel specialized for one layout of operands.  `shape`: of its results."""
+    """A kernel specialized to one layout of operands.  `shape`: that of its results."""
 
     kernel: Kernel
     text: GpuText
@@ -362,8 +362,8 @@ class BoundGpuKernel:
 
 
 class Launch:
-    """A phase or chain, with a cache of its kernels by the layout of the operands.  `is_row`: results of a chain with one item a
-    row."""
+    """A phase or chain, with a cache of its kernels by the layout of the operands.  `is_row`: the results of a chain with one
+    item per row."""
 
     def __init__(
         self, card: Card, body: Body, reads: Sequence[tuple[ValueId, Reading]], space: Numbers, operands: Sequence[Kind],
@@ -400,7 +400,7 @@ class Launch:
         return specialized
 
     def room(self, bound: BoundGpuKernel, overwrite: Any) -> list[DeviceArray]:
-        """A new array for each result, in the order of the loop nest."""
+        """Allocates a new array for each result, in the order of the loop nest."""
         targets: list[DeviceArray] = []
         if bound.text.is_checked:
             overwrite = None  # the host needs the operands if a check fails
@@ -415,13 +415,13 @@ class Launch:
         return targets
 
     def on_row(self, number: int) -> bool:
-        """Has a result one item a row?"""
+        """Does a result have one item per row?"""
         return bool(self.is_row) and self.is_row[number]
 
     def launch(
         self, bound: BoundGpuKernel, views: Sequence[DeviceArray], results: Sequence[DeviceArray], scalars: Sequence[int]
     ) -> bool:
-        """Enqueue the kernel; returns whether a check failed."""
+        """Enqueues the kernel; returns whether a check failed."""
         axes, sizes, rows = bound.kernel.result_axes, bound.nest.sizes, list[tuple[DeviceArray, Numbers]]()
         for number, result in enumerate(results):
             steps = contiguous(sizes[: axes - self.on_row(number)], result.dtype.itemsize)
@@ -446,16 +446,16 @@ class Launch:
 # and for the watchdog of a GPU that drives a display.
 
 INTERRUPT_OPERATIONS: Final = 1 << 36
-"""Operations on elements between two polls for interrupts."""
+"""Scalar operations between two polls for interrupts."""
 LoopRunner: TypeAlias = Callable[[Values, list[DeviceArray], int], "tuple[DeviceArray, ...] | None"]
-"""From values, the initial state and the number of iterations to the final state; None if the iterations have to run step by
+"""A function from values, the initial state and the number of iterations to the final state; None if iterations must run step by
 step."""
 
 
 def compile_region(
     card: Card, loop: Loop, types: Types, constant: Callable[[Constant], DeviceArray]
 ) -> LoopRunner | None:
-    """The runner of a loop; None if an iteration has other statements than nests of independent loops."""
+    """The runner of a loop; None if an iteration has statements other than nests of independent loops."""
     region, program = card.launches.of(("region", id(loop)), (loop,), lambda: nests_of(loop, types))
     if region is None or program is None:
         return None
@@ -464,7 +464,7 @@ def compile_region(
         stretch = max(1, INTERRUPT_OPERATIONS // estimate_iteration(loop, types.types).functions)
 
     def words_of(values: Values, state: Sequence[DeviceArray], buffers: Sequence[DeviceArray]) -> list[int | DeviceArray]:
-        """The words of a launch; the buffers of a component follow each other in one array."""
+        """The argument words of a launch; the buffers of a component are adjacent parts of one array."""
         words: list[int | DeviceArray] = [0, 0, *map(types.number, region.sizes)]
         for view in program.views:
             match region.sources[view.name]:

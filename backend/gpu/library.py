@@ -48,7 +48,7 @@ from .launch import (
 
 # ---------------------------------------------------------------------------------------------------- call
 #
-# One execution of a library phase on a device, as implementations see it.
+# One execution of a library phase on a device, as its implementation sees it.
 
 Arrays: TypeAlias = tuple[Any, ...]
 
@@ -62,11 +62,11 @@ class CardCall(Attributes):
 
     @property
     def xp(self) -> Any:
-        """CuPy; NumPy where the driver has no library of arrays."""
+        """CuPy; NumPy if the driver has no array library."""
         return np if self.card.driver.xp is None else self.card.driver.xp
 
     def by_arrays(self, function: Callable[..., Any], arrays: Sequence[DeviceArray]) -> Any:
-        """A function of CuPy's arrays, or of NumPy's between two transfers, on the card's arrays."""
+        """Applies a function of CuPy arrays (or of NumPy arrays, between two transfers) to arrays of the GPU."""
         driver, card = self.card.driver, self.card
         if driver.xp is None:
             results = function(*map(self.down, arrays))
@@ -99,7 +99,7 @@ def order_keys(xp: Any, items: Any, *, descending: bool) -> Any:
 
 
 def stable_order(xp: Any, keys: Any) -> Any:
-    """Positions along the last axis in ascending order of keys, equal ones in their order; CuPy's only sort is stable."""
+    """The positions along the last axis in ascending order of keys, equal keys in their order; CuPy's only sort is stable."""
     return xp.argsort(keys, axis=-1, kind="stable").astype(np.int64)
 
 
@@ -223,7 +223,7 @@ def _scattered(call: CardCall, kind: Kind, keys: DeviceArray, items: DeviceArray
 
 
 def _grouped(call: CardCall, kind: Kind, keys: DeviceArray, items: DeviceArray, shape: tuple[int, int]) -> DeviceArray:
-    """In the order of items, after a stable sort of the keys."""
+    """Reduces in the order of items, after a stable sort of the keys."""
     function, bins = call.function(), shape[0]
     if call.flag("checked"):
         check_indices(call.down(keys), bins, checked=True, indexing=call.phase.indexing)
@@ -238,17 +238,17 @@ def _grouped(call: CardCall, kind: Kind, keys: DeviceArray, items: DeviceArray, 
 
 
 def _in_groups(xp: Any, keys: Any, bins: int) -> tuple[Any, Any]:
-    """Where each bin begins among the keys in order, and that order."""
+    """The position at which each bin begins among the sorted keys, and the order that sorts them."""
     order = stable_order(xp, keys)
     return xp.searchsorted(xp.take(keys, order), xp.arange(bins + 1)).astype(np.int64), order
 
 
 _MANY = 64
-"""Items a bin from which thread blocks have private bins in shared memory."""
+"""The least items per bin for which thread blocks have private bins in shared memory."""
 
 
 def _run(call: CardCall, kind: Kind, form: KeyedReductionForm, arrays: Sequence[DeviceArray]) -> bool:
-    """Did a check fail?"""
+    """Runs a kernel; returns whether a check failed."""
     *keys, items, result = arrays
     bins, width = result.shape
     sizes = {"count": keys[-1].size, "width": width, "bins": bins}
@@ -259,7 +259,7 @@ def _run(call: CardCall, kind: Kind, form: KeyedReductionForm, arrays: Sequence[
 
 
 def _require_full(call: CardCall, counts: NumArray) -> None:
-    """E204 for a bin without items, of a function that has no value for them."""
+    """Raises E204 for a bin without items, where the function has no value for it."""
     if not counts.all():
         raise CheckFailed(Code.E204, f"{call.function()} of no items has no value")
 
@@ -281,7 +281,7 @@ def _shaped(call: CardCall, result: Any) -> Any:
 
 
 def _solution(xp: Any, a: Any, b: Any) -> Any:
-    """x with a +.× x = b.  E703 if a column depends on those before it, within rounding."""
+    """x with a +.× x = b.  Raises E703 if a column depends on those before it, within rounding."""
     r = xp.linalg.qr(a)[1]
     pivots, scale = xp.abs(xp.diagonal(r)), xp.abs(r).max(axis=0)
     if bool((pivots <= scale * _EPSILON * len(a)).any()):
@@ -331,7 +331,7 @@ LINEAR: Final[dict[str, Callable[[CardCall, Any], Any]]] = {
 # ---------------------------------------------------------------------------------------------------- scans
 
 _SCAN_MANY: Final = 4096
-"""Lines from which each line has one thread."""
+"""The least number of lines for which each line has one thread."""
 
 
 def scan(call: CardCall, arrays: Arrays) -> DeviceArray:
@@ -361,7 +361,8 @@ def scan(call: CardCall, arrays: Arrays) -> DeviceArray:
 # Equality is exact: 0.0 equals ¯0.0, which have one key, and NaN equals nothing.
 
 def _positions(xp: Any, table: Any, arg: Any) -> Any:
-    """For each item of `arg` the first equal one of the vector `table`, its length if none."""
+    """For each item of `arg` the first position of an equal item in the vector `table`; the length of `table` if there is
+    none."""
     size = table.size
     if not size or not arg.size:
         return xp.full(arg.shape, size, np.int64)
@@ -393,7 +394,7 @@ def first_occurrence(call: CardCall, arrays: Any) -> Any:
 
 
 def interval_index(call: CardCall, arrays: Any) -> Any:
-    """(Count of table items not after the item) - 1; -1 for a NaN."""
+    """The number of table items that are not after each item, minus 1; -1 for a NaN."""
     xp, (table, arg) = call.xp, arrays
     keys, wanted = (order_keys(xp, items, descending=False) for items in (table, arg))
     if not arg.size:
@@ -414,7 +415,7 @@ def match(call: CardCall, arrays: Any) -> Any:
 # Selection and update by indices on a device; every index that was not proved to be in range is checked.
 
 def update(call: CardCall, arrays: Any) -> Any:
-    """`arg` with arg[i;j;…] ← value; of duplicate indices a stable sort finds the last one, which wins."""
+    """`arg` with arg[i;j;…] ← value; a stable sort determines the last of duplicate indices, which wins."""
     xp, indexed = call.xp, call.phase.attributes["indexed"]
     assert isinstance(indexed, tuple)
     arg, *present, value = arrays
@@ -452,11 +453,11 @@ def update(call: CardCall, arrays: Any) -> Any:
 # ---------------------------------------------------------------------------------------------------- operations
 
 _PIECE: Final = 1 << 22
-"""Blocks of random numbers generated at once, which bounds the memory of temporaries."""
+"""Blocks of random numbers generated at a time, which bounds the memory of temporaries."""
 
 
 def compile_library(card: Card, phase: LibraryPhase, types: Types) -> Kernel | None:
-    """The phase as a kernel; None if the host has to run it."""
+    """The phase as a function on the device; None if the host has to run it."""
     if missing(phase, types.types, card.driver.dialect) is not None:
         return None
     implementation, call, operands = IMPLEMENTATIONS[phase.op], CardCall(phase, card, types), phase.args
@@ -479,7 +480,7 @@ def _size_vector(call: CardCall, arrays: Arrays) -> DeviceArray:
 
 
 def _random(call: CardCall, arrays: Arrays) -> Any:
-    """Uniform f64 from an integer key or a pair."""
+    """Uniform f64 numbers from an integer key or a pair."""
     words = [*call.down(arrays[0]).reshape(-1).tolist(), 0]
     return call.by_arrays(lambda: _uniform(call, words), ())
 
@@ -562,7 +563,7 @@ def _runtime_size(call: CardCall, arrays: Arrays) -> Any:
 
 
 def _contract(call: CardCall, arrays: Arrays) -> DeviceArray:
-    """A product, by CuPy where there is one; else in the order of sums."""
+    """A product by CuPy if there is one, otherwise in the order of sums."""
     card, kind, (left, right) = call.card, call.kind(), arrays
     if card.driver.xp is not None:
         return call.by_arrays(lambda *arrays: _product(call, arrays), arrays)  # type: ignore[no-any-return]
@@ -600,7 +601,7 @@ def _transform(name: str) -> Implementation:
 
 
 def _by_arrays(function: Implementation) -> Implementation:
-    """An implementation on CuPy's arrays as one on the card's."""
+    """An implementation on CuPy arrays as one on arrays of the GPU."""
     return lambda call, arrays: call.by_arrays(lambda *arrays: function(call, arrays), arrays)
 
 

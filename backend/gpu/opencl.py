@@ -1,7 +1,7 @@
 """The driver of OpenCL 1.2 and later, through pyopencl.  The only module that imports it, and only on first use.
 
-Memory is a buffer of its own for each array; the driver counts the bytes and keeps to the limit of the plan.  Buffers that
-no array has any more wait for one of their size, as the first use of new memory takes longer than most kernels.
+Each array has its own buffer; the driver counts the bytes and enforces the plan's limit.  Freed buffers are kept for later arrays
+of their size, because the first use of new memory takes longer than most kernels.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from .driver import CardModel, DeviceArray
 _SIMULATORS: Final = ("Oclgrind",)
 _NO_MEMORY: Final = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY", "INVALID_BUFFER_SIZE")
 _simulating: Final = RLock()
-"""Simulators run kernels on the threads that ask for them, and are not made for several."""
+"""Simulators run kernels on the calling threads and do not support several at a time."""
 _building: Final = Lock()
-"""Warnings are switched off for the whole process."""
+"""Guards the warnings filter, which is global to the process."""
 
 
 @cache
 def is_installed() -> bool:
-    """Is pyopencl installed?  (Does not import it, which is slow.)"""
+    """Is pyopencl installed?  Does not import it, which is slow."""
     return find_spec("pyopencl") is not None
 
 
 @cache
 def _devices() -> tuple[tuple[Any, str], ...]:
-    """The devices of all platforms, with what is wrong with each; those that run programs first, simulators after the others."""
+    """The devices of all platforms, each with the reason why it runs no programs; usable devices first, simulators last."""
     if not is_installed():
         return ()
     try:
@@ -57,7 +57,7 @@ def _unless_failing(ask: Callable[[], list[Any]]) -> list[Any]:
 
     try:
         return ask()
-    except pyopencl.Error:  # no platform, or one whose driver is broken
+    except pyopencl.Error:  # there is no platform, or its driver is broken
         return []
 
 
@@ -73,7 +73,7 @@ def gpus() -> tuple[CardModel, ...]:
 
 
 def _lacks(device: Any) -> str:
-    """Why no program runs on a device: what it has too little of, or what its compiler says of a small program."""
+    """The reason why no program runs on a device: a limit that is too small, or the compiler's message for a small program."""
     import pyopencl
 
     if device.max_work_group_size < THREADS:
@@ -88,34 +88,34 @@ def _lacks(device: Any) -> str:
 
 
 def _built(context: Any, source: str, options: list[str]) -> Any:
-    """The program of a text, without what its compiler says when all is well."""
+    """Compiles a text to a program, without the compiler's messages if it succeeds."""
     import pyopencl
 
     with _building, warnings.catch_warnings():
         warnings.simplefilter("ignore", pyopencl.CompilerWarning)
-        program: Any = pyopencl.Program(context, source)  # its declared type of `cache_dir` has no False, which means no cache
+        program: Any = pyopencl.Program(context, source)  # the declared type of `cache_dir` lacks False, which disables the cache
         return program.build(options, cache_dir=False)
 
 
 def _words(error: Exception) -> str:
-    """What a device says, in a line: of a compiler the first error."""
+    """A device's message in one line; of a compiler the first error."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return next((line for line in lines if "error:" in line), lines[0])
 
 
 def tier() -> str:
-    """How phases run on OpenCL devices of this machine, or why they do not, for people."""
+    """The way in which phases run on OpenCL devices of this machine, or the reason why they do not, for people."""
     if not is_installed():
         return "none (pyopencl is not installed)"
     return ", ".join(f"{gpu.name} ({gpu.lacks or gpu.version})" for gpu in gpus()) or "none (pyopencl finds no device)"
 
 
 _IDLE: Final = 8
-"""The part of a device's memory, an eighth, that buffers without arrays may take."""
+"""Kept buffers may take 1/_IDLE of a device's memory."""
 
 
 class _Memory:
-    """A buffer, whose bytes count until it is dropped."""
+    """A buffer, whose bytes are counted until it is dropped."""
 
     __slots__ = ("buffer", "driver", "size")
 
@@ -129,7 +129,7 @@ class _Memory:
 
 
 class OpenClDriver:
-    """One device, with a context of its own."""
+    """The driver of one device, with its own context."""
 
     xp: Any = None
     pinned = None
@@ -147,7 +147,7 @@ class OpenClDriver:
         self._kernels: dict[tuple[str, str], Any] = {}
         self._simulates = self.device.platform.name in _SIMULATORS
         self._calls: AbstractContextManager[Any] = _simulating if self._simulates else nullcontext()
-        self._lock, self.counting = Lock(), RLock()  # memory may be dropped, by the collector, while some is counted
+        self._lock, self.counting = Lock(), RLock()  # the collector may drop memory while some is counted
 
     def limit(self, size: int | None) -> None:
         with self.counting:
@@ -171,7 +171,7 @@ class OpenClDriver:
                 raise MemoryError(f"{self.name}: {self.used + size} bytes, of {self.most}")
             self.used += size
             for at in range(len(self.idle) - 1, -1, -1):
-                if self.idle[at][0] == size:  # the computing queue is in order, and the copying one waits for it
+                if self.idle[at][0] == size:  # the compute queue is in order, and the copy queue waits for it
                     return _Memory(self, self.idle.pop(at)[1], size)
             self._release(self.most - self.used)
         try:
@@ -183,8 +183,8 @@ class OpenClDriver:
         return _Memory(self, buffer, size)
 
     def _release(self, room: int) -> None:
-        """Give back buffers, those first that have waited longest, until they take no more than this and their part; simulators
-        keep none, as they watch what new memory is read."""
+        """Releases kept buffers, the oldest first, until they fit in their share and the limit; for simulators all of them, as
+        they check reads of uninitialised memory."""
         total, most = sum(size for size, _ in self.idle), 0 if self._simulates else max(0, min(room, self.most // _IDLE))
         while total > most:
             total -= self.idle.pop(0)[0]
@@ -195,7 +195,7 @@ class OpenClDriver:
     adopt = view
 
     def write(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        self.cl.enqueue_copy(queue, memory.buffer, host, dst_offset=offset, is_blocking=False).wait()  # others run meanwhile
+        self.cl.enqueue_copy(queue, memory.buffer, host, dst_offset=offset, is_blocking=False).wait()  # threads go on
 
     def read(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
         self.cl.enqueue_copy(queue, host, memory.buffer, src_offset=offset, is_blocking=False).wait()
@@ -210,7 +210,7 @@ class OpenClDriver:
         args = list[Any]()
         for word in words:
             args += (word.memory.buffer, np.int64(word.offset)) if isinstance(word, DeviceArray) else (np.int64(word),)
-        with self._lock:  # arguments belong to the kernel
+        with self._lock:  # arguments are state of the kernel
             if (source, name) not in self._kernels:
                 self._build(source)
             kernel = self._kernels[source, name]
@@ -224,7 +224,7 @@ class OpenClDriver:
         if self.device.single_fp_config & rounded.CORRECTLY_ROUNDED_DIVIDE_SQRT:
             options.append("-cl-fp32-correctly-rounded-divide-sqrt")
         if self._simulates:
-            options.append("-cl-opt-disable")  # it lacks what its optimiser makes of `x < 0 ? -x : x`
+            options.append("-cl-opt-disable")  # its optimiser miscompiles `x < 0 ? -x : x`
         enabled = "".join(f"#pragma OPENCL EXTENSION {name} : enable\n" for name, is_needed in needs.items() if is_needed)
         for kernel in _built(self.context, enabled + source, options).all_kernels():
             self._kernels[source, kernel.function_name] = kernel

@@ -88,21 +88,21 @@ def iota_grid(shape: Sequence[int]) -> Array:
 
 
 def reshape(value: Array, shape: Sequence[int]) -> Array:
-    """Row-major; cycles or truncates; fills from an empty array."""
+    """The items in row-major order, cycled or truncated to the shape; fills if the array is empty."""
     count = math.prod(shape)
     data = value.data or (fill_of(value.kind),)
     return Array(value.kind, tuple(shape), tuple(data[i % len(data)] for i in range(count)))
 
 
 def transpose(value: Array, axes: Sequence[int]) -> Array:
-    """Operand axis i becomes result axis `axes[i]`; repeated axes give the diagonal."""
+    """The array with operand axis i as result axis `axes[i]`; repeated axes give the diagonal."""
     rank = max(axes, default=-1) + 1
     shape = [min(value.shape[i] for i, axis in enumerate(axes) if axis == result) for result in range(rank)]
     return build(value.kind, shape, lambda p: at(value, [p[axis] for axis in axes]))
 
 
 def spread(value: Array, axes: Sequence[int], shape: Sequence[int]) -> Array:
-    """Operand axis i is result axis `axes[i]`; the other result axes replicate."""
+    """The array with operand axis i as result axis `axes[i]`, replicated along the other result axes."""
     return build(value.kind, shape, lambda p: at(value, [p[axis] for axis in axes]))
 
 
@@ -165,13 +165,13 @@ def windows(value: Array, count: int, shape: Sequence[int]) -> Array:
 
 # ---------------------------------------------------------------------------------------------------- failures
 #
-# How an operation of the reference interpreter stops.
+# The errors with which an operation of the reference interpreter stops.
 #
 # `CheckFailed` is a failed run-time check, shared with the other back ends.  A broken invariant (a shape that is not the
 # declared one) is an `InternalError`: a bug in Rho, never the user's fault.
 
 class InternalError(AssertionError):
-    """The core breaks one of its own invariants."""
+    """Raised where the core breaks one of its own invariants."""
 
 
 # ---------------------------------------------------------------------------------------------------- selection
@@ -182,7 +182,7 @@ class InternalError(AssertionError):
 
 def check_index(index: int, size: int, checked: bool, shift: Kind | None = None,
                 indexing: Indexing | None = None, fixed: Mapping[int, int] = NO_FIXED_INDICES) -> None:  # fmt: skip
-    """Fail unless 0 ≤ index < size (positions count from 0 here)."""
+    """Raises E310 unless 0 ≤ index < size."""
     if 0 <= index < size:
         return
     if not checked:
@@ -218,7 +218,7 @@ def gather(
 def update(
     value: Array, indices: Sequence[Array | None], replacement: Array, checked: bool, indexing: Indexing | None = None
 ) -> Array:
-    """`value[i;j;…] ← replacement`; the last of duplicates wins."""
+    """`value[i;j;…] ← replacement`; the last of duplicate indices wins."""
     choices: list[Array] = []
     for axis, index in enumerate(indices):
         size = value.shape[axis]
@@ -244,7 +244,7 @@ def update(
 
 
 def mask_update(value: Array, mask: Array, replacement: Array) -> Array:
-    """The cells (of the mask's rank) where the mask holds, replaced in order; a scalar replacement replaces each."""
+    """`value` with the cells (of the mask's rank) where the mask holds replaced in order; a scalar replaces each of them."""
     parts = cells(value, mask.rank)
     places, cell_shape = sum(map(bool, mask.data)), value.shape[mask.rank :]
     if replacement.rank == 0:
@@ -259,13 +259,13 @@ def mask_update(value: Array, mask: Array, replacement: Array) -> Array:
 
 
 def compress(mask: Array, value: Array, axis: int) -> Array:
-    """Keep the cells along `axis` whose mask item holds."""
+    """The cells along `axis` whose mask item holds."""
     indices = [i for i, hit in enumerate(mask.data) if hit]
     return gather(value, Array(Kind.I64, (len(indices),), tuple(indices)), axis, checked=False, fills=False)
 
 
 def expand(mask: Array, value: Array, axis: int) -> Array:
-    """Cells of `value` where the mask holds, in order, fills elsewhere."""
+    """Cells of `value` in order where the mask holds, fills elsewhere."""
     places = sum(map(bool, mask.data))
     if places != value.shape[axis]:
         raise CheckFailed(Code.E703, f"the mask has {places} places for {value.shape[axis]} items")
@@ -292,7 +292,7 @@ def where(mask: Array) -> Array:
 # element; NaN sorts after every number in an ascending and in a descending grade, and NaNs keep their order.
 
 def match(left: Array, right: Array) -> bool:
-    """Same shape and equal items."""
+    """Do both arrays have the same shape and equal items?"""
     return left.shape == right.shape and equal_items(left.data, right.data)
 
 
@@ -301,7 +301,8 @@ def equal_items(left: Sequence[Payload], right: Sequence[Payload]) -> bool:
 
 
 def compare_items(a: Any, b: Any, sense: int = 1) -> int:
-    """-1, 0 or 1 (reversed by a `sense` of -1), NaN after everything in either sense; complex by real, then imaginary part."""
+    """-1, 0 or 1, times `sense`; NaN comes after all numbers in either sense; complex numbers compare by real, then imaginary
+    part."""
     a_missing, b_missing = a != a, b != b
     if a_missing or b_missing:
         return int(a_missing) - int(b_missing)
@@ -311,7 +312,7 @@ def compare_items(a: Any, b: Any, sense: int = 1) -> int:
 
 
 def compare_cells(left: Sequence[Payload], right: Sequence[Payload], sense: int = 1) -> int:
-    """Lexicographic order of two cells of one shape."""
+    """The lexicographic order of two cells of one shape, as -1, 0 or 1."""
     for a, b in zip(left, right, strict=True):
         order = compare_items(a, b, sense)
         if order:
@@ -348,7 +349,7 @@ def _grade(rows: Sequence[Sequence[Payload]], descending: bool) -> Array:
 
 
 def index_of(table: Array, value: Array) -> Array:
-    """The first major cell of `table` equal to each cell of `value`, its length if none."""
+    """The index of the first major cell of `table` that equals each cell of `value`; the length of `table` if there is none."""
     rows = [cell.data for cell in cells(table, 1)]
     frame_rank = value.rank - (table.rank - 1)
     matches = []
@@ -363,7 +364,7 @@ def member_of(value: Array, table: Array) -> Array:
 
 
 def find(pattern: Array, value: Array) -> Array:
-    """Does the pattern start here?"""
+    """By position of `value`: does the pattern start there?"""
     if pattern.rank > value.rank:
         return build(Kind.BOOL, value.shape, lambda p: False)
     shape = (*[1] * (value.rank - pattern.rank), *pattern.shape)
@@ -380,13 +381,13 @@ def find(pattern: Array, value: Array) -> Array:
 
 
 def interval_index(table: Array, value: Array) -> Array:
-    """(Count of major cells of `table` not after the cell) - 1."""
+    """The number of major cells of `table` that are not after each cell, minus 1."""
     rows = [cell.data for cell in cells(table, 1)]
     frame_rank = value.rank - (table.rank - 1)
     intervals = []
     for cell in cells(value, frame_rank):
         if any(isinstance(item, float) and math.isnan(item) for item in cell.data):
-            intervals.append(-1)  # NaN is above no boundary: ≤ is false
+            intervals.append(-1)  # NaN is not at or above any boundary
         else:
             intervals.append(sum(compare_cells(row, cell.data) <= 0 for row in rows) - 1)
     return Array(Kind.I64, value.shape[:frame_rank], tuple(intervals))

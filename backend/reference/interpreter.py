@@ -81,7 +81,8 @@ def _gather(op: c.Gather, view: ArrayView) -> Array:
 
 
 def apply_scalar(op: c.Scalar, view: ArrayView) -> Array:
-    """Element by element over the principal frame; shorter operands replicate along the trailing axes they lack."""
+    """Applies a function element by element over the principal frame; shorter operands replicate along the trailing axes they
+    lack."""
     args = [view.value(a) for a in op.args]
     kind = args[1 if op.function == "select" else 0].kind
     for i, arg in enumerate(args):
@@ -97,13 +98,13 @@ def apply_scalar(op: c.Scalar, view: ArrayView) -> Array:
 
 
 def replicated(value: Array, shape: tuple[int, ...]) -> Sequence[Payload]:
-    """The items over the whole frame: each one repeated along the trailing axes that the value lacks."""
+    """The items over the full frame: each is repeated along the trailing axes that the value lacks."""
     times = math.prod(shape[value.rank :])
     return value.data if times == 1 else [item for item in value.data for _ in range(times)]
 
 
 def uniform(key: Array, shape: Sequence[int]) -> Array:
-    """Uniform f64 from an i64 or a pair."""
+    """Uniform f64 numbers from a key, an i64 or a pair."""
     words = [*integers(key), 0]
     return array(Kind.F64, shape, [scalars.uniform(words[0], words[1], i) for i in range(math.prod(shape))])
 
@@ -183,7 +184,7 @@ def interpret(core: Core, inputs: Mapping[str, Array], params: Mapping[str, int]
 def execute_program(
     make: Callable[[Core, dict[SizeVariable, int]], Evaluator], core: Core, inputs: Mapping[str, Array], params: Mapping[str, int]
 ) -> tuple[Evaluator, Results]:  # fmt: skip
-    """Bind the sizes, make an evaluator, and run the program on it."""
+    """Binds the sizes, makes an evaluator, and runs the program on it; returns the evaluator and the results."""
     sizes = bind_sizes(core, {name: value.shape for name, value in inputs.items()}, params)
     machine = make(core, sizes)
     for entry in core.inputs:
@@ -210,7 +211,7 @@ def nesting(block: Block) -> int:
 
 
 class Evaluator:
-    """The state of one run: bound sizes, values by id, what was printed."""
+    """The state of one run: bound sizes, values by id, printed values."""
 
     def __init__(self, core: Core, sizes: dict[SizeVariable, int]) -> None:
         self.core = core
@@ -240,11 +241,11 @@ class Evaluator:
     # ------------------------------------------------------------------- storing
 
     def start(self, which: ValueId, value: Array) -> None:
-        """Store the value of an input."""
+        """Stores the value of an input."""
         self.store(which, value)
 
     def store(self, which: ValueId, value: Array) -> None:
-        """Store a value after verifying it against its type."""
+        """Stores a value after verifying it against its type."""
         self.verify(which, value)
         self.values[which] = value
 
@@ -272,7 +273,7 @@ class Evaluator:
             raise InternalError(f"value {which} is not a permutation")
 
     def define(self, variable: SizeVariable, value: int) -> None:
-        """Bind a run-time size and check the guards that waited for it."""
+        """Binds a run-time size and checks the guards that wait for it."""
         cap = None if variable.cap is None else self.size(variable.cap)
         if value < 0 or (cap is not None and value > cap):
             raise CheckFailed(Code.E403, f"{variable.name} is {value}, outside 0 to {cap}")
@@ -289,7 +290,7 @@ class Evaluator:
             self.execute(op)
 
     def call(self, block: Block, args: Sequence[Array]) -> tuple[Array, ...]:
-        """Bind the parameters, run the block, return its results."""
+        """Binds the parameters, runs the block, and returns its results."""
         for parameter, arg in zip(block.params, args, strict=True):
             self.store(parameter, arg)
         self.run(block)
@@ -384,7 +385,7 @@ class Evaluator:
         return tuple(stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else state
 
     def enter_iteration(self, op: c.CoreLoop, iteration: int, known: frozenset[SizeVariable]) -> None:
-        """Bind the index of an iteration, and unbind the run-time sizes of the one before."""
+        """Binds the index of an iteration, and unbinds the run-time sizes of the iteration before."""
         self.keep_only_sizes(known)
         if op.index is not None:
             self.define(op.index, iteration)

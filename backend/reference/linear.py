@@ -90,7 +90,7 @@ def back_substitute(r: Matrix, b: Matrix) -> Matrix:
 def solve(a: Matrix, b: Matrix, columns: int) -> Matrix:
     """x with a +.× x = b: exact for a square a, least squares for a tall one, least norm for a wide one.
 
-    `columns` is the length of a's rows.  E703 where a has not full rank."""
+    `columns` is the length of a's rows.  Raises E703 where a does not have full rank."""
     rows = len(a)
     if rows == columns:
         _check_rank(qr(a, columns)[1], "the matrix is singular")
@@ -107,7 +107,7 @@ def solve(a: Matrix, b: Matrix, columns: int) -> Matrix:
 
 
 def _check_rank(r: Matrix, trouble: str = "the matrix has not full rank") -> None:
-    """E703 if a column of the factored matrix depends on those before it: its pivot is within rounding of 0."""
+    """Raises E703 if a column of the factored matrix depends on those before it: its pivot is within rounding of 0."""
     for i in range(len(r)):
         scale = max(abs(r[k][i]) for k in range(len(r)))
         if abs(r[i][i]) <= scale * EPSILON * len(r):
@@ -174,7 +174,7 @@ def qr(a: Matrix, columns: int) -> tuple[Matrix, Matrix]:
         if length == 0:
             continue
         unit = x[0] / abs(x[0]) if x[0] != 0 else 1.0
-        v = [t / length for t in x]  # so that squares neither overflow nor vanish
+        v = [t / length for t in x]  # scaled, so that squares neither overflow nor vanish
         v[0] += unit
         scale = 2 / sum(abs(t) ** 2 for t in v)
         for target, width in ((r, columns), (q, m)):  # q accumulates the adjoint of Q
@@ -221,7 +221,7 @@ def _tall_svd(a: Matrix, n: int) -> tuple[Matrix, list[float], Matrix]:
 
 
 def _orthogonalise(work: Matrix, right: Matrix, p: int, q: int) -> bool:
-    """Rotate columns p and q so that they become orthogonal; False if they already are."""
+    """Rotates columns p and q until they are orthogonal; returns False if they already are."""
     inner = sum((x.conjugate() * y for x, y in zip(work[p], work[q], strict=True)), 0.0)
     a, b = norm(work[p]), norm(work[q])
     if abs(inner) <= EPSILON * a * b or inner == 0:
@@ -238,7 +238,7 @@ def _orthogonalise(work: Matrix, right: Matrix, p: int, q: int) -> bool:
 
 
 def _complete(columns: Matrix, m: int) -> None:
-    """Replace columns of zeros by unit vectors orthogonal to the others (Gram–Schmidt, twice)."""
+    """Replaces zero columns by unit vectors orthogonal to the others (Gram–Schmidt, twice)."""
     for j, column in enumerate(columns):
         if any(column):
             continue
@@ -289,7 +289,7 @@ def eigh(a: Matrix) -> tuple[list[float], Matrix]:
 
 
 def _rotate(work: Matrix, vectors: Matrix, p: int, q: int) -> None:
-    """Make work[p][q] zero by a unitary rotation of rows and columns p and q."""
+    """Makes work[p][q] zero by a unitary rotation of rows and columns p and q."""
     inner = work[p][q]
     if inner == 0:
         return
@@ -311,7 +311,7 @@ def _rotate(work: Matrix, vectors: Matrix, p: int, q: int) -> None:
 # ---------------------------------------------------------------------------------------------------- linear
 
 def library(name: str, args: Sequence[Array], kinds: Sequence[Kind], shapes: Sequence[tuple[int, ...]]) -> tuple[Array, ...]:
-    """Apply `name` to every cell; `kinds` and `shapes` are those of the results."""
+    """Applies the function `name` to every cell; `kinds` and `shapes` are those of the results."""
     if name in TRANSFORMS:
         return (_transform(name, args[0], kinds[0], shapes[0][-1]),)
     frame_rank = max(0, args[-1].rank - 2)
@@ -379,7 +379,7 @@ TRANSFORMS = frozenset({"fft", "ifft", "rfft", "irfft"})
 
 
 def _transform(name: str, value: Array, kind: Kind, length: int) -> Array:
-    """Along the last axis; `length` is the result's last size."""
+    """A transform along the last axis; `length` is the length of the result's last axis."""
     frame = value.shape[:-1]
     parts = []
     for cell in cells(value, len(frame)):

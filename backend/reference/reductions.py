@@ -27,15 +27,16 @@ from .scalars import evaluate, meaning
 # The order of float scans by + and ×: a function of the length alone, so every plan gives the same bits.
 #
 # The items of a line are cut into blocks of `BLOCK` consecutive ones, the blocks into runs of `RUN`.  In a run the items are
-# added in order.  In a block, what is before a run is the totals of the runs before it, added in order; what is before a block is
-# the totals of the blocks before it, added in order, the total of a block being what would be before its next run.  An item of
-# the scan is ((before its block) + (before its run)) + (its sum in the run).  What is absent contributes nothing (no zero is
-# added).
+# added in order.  The prefix of a run is the sum of the totals of the earlier runs of its block, added in order.  The prefix of a
+# block is the sum of the totals of the earlier blocks, added in order; the total of a block is the prefix that a further run of
+# it would have.  An item of the scan is ((prefix of its block) + (prefix of its run)) + (sum of its run up to the item).  An
+# absent prefix contributes nothing (no zero is added).
 #
 # So lines of at most `RUN` items are plain running sums; the first items of a line do not depend on how many follow; and a line
-# can be cut at its blocks.  For functions that are exact in any order (integers, truth values, ⌊ and ⌈) the order does not show.
+# can be cut at its blocks.  For functions that are exact in any order (of integers and booleans, ⌊ and ⌈) the order has no
+# effect.
 #
-# This is the definition in its plainest form; what runs programs must agree with it bit for bit.
+# This is the definition in its plainest form; every back end must agree with it bit for bit.
 
 Item = TypeVar("Item")
 _NOTHING: Final = None
@@ -70,13 +71,13 @@ def running(items: Sequence[Item], add: Callable[[Item, Item], Item]) -> list[It
 #
 # The order of float sums and products: a function of the length alone, so every plan gives the same bits.
 #
-# phases.md, "Order of sums".  The elements along the reduced axis are cut into blocks of `ROWS × LANES` consecutive
-# elements, element r × LANES + l of a block being row r, lane l.  In a block each lane is added down the rows in order;
-# then for h = 128, 64, …, 1 lane l becomes lane l + lane (l + h) where lane l + h exists and l < h; then blocks 2i and
-# 2i + 1 are added, level by level, a last odd block passing through.  Absent elements contribute nothing (no zero is
-# added, so the sum of ¯0.0 alone is ¯0.0).  The empty sum is the identity, which is the caller's business.
+# phases.md, "Order of sums".  The elements along the reduced axis are cut into blocks of `ROWS × LANES` consecutive elements,
+# element r × LANES + l of a block being row r, lane l.  In a block each lane is added down the rows in order; then for h = 128,
+# 64, …, 1 lane l becomes lane l + lane (l + h) where lane l + h exists and l < h; then blocks 2i and 2i + 1 are added, level by
+# level, an odd last block moving up unchanged.  Absent elements contribute nothing (no zero is added, so the sum of ¯0.0 alone is
+# ¯0.0).  The caller handles empty sums, whose value is the identity.
 #
-# This is the definition in its plainest form; what runs programs must agree with it bit for bit.
+# This is the definition in its plainest form; every back end must agree with it bit for bit.
 
 ROWS: Final = 16
 LANES: Final = 256
@@ -86,7 +87,7 @@ Summand = TypeVar("Summand")
 
 
 def combine(items: Sequence[Summand], add: Callable[[Summand, Summand], Summand]) -> Summand:
-    """Combine one or more items in the fixed order; `add` rounds to the storage kind itself."""
+    """Combines one or more items in the documented order; `add` rounds to the storage kind."""
     if not items:
         raise ValueError("an empty sum has no order")
     partials = [_block(items[start : start + SUMMATION_BLOCK], add) for start in range(0, len(items), SUMMATION_BLOCK)]
@@ -141,7 +142,7 @@ def identity(function: str, kind: Kind) -> Payload:
 
 
 def reduce_line(function: str, kind: Kind, items: Sequence[Payload]) -> Payload:
-    """One reduction."""
+    """The reduction of one line of items."""
     if not items:
         return identity(function, kind)
     apply = combiner(function, kind)
@@ -152,7 +153,7 @@ def reduce_line(function: str, kind: Kind, items: Sequence[Payload]) -> Payload:
 
 
 def _of_finite(function: str, kind: Kind, items: Sequence[Payload], value: Payload) -> Payload:
-    """The product, but 0 instead of a NaN if all items are finite: the order of sums then computed ∞ × 0."""
+    """The product; 0 instead of NaN if all items are finite, since the order of sums then computed ∞ × 0."""
     is_lost = function == "mul" and isinstance(value, float) and isnan(value)
     return normalise(kind, 0.0) if is_lost and all(isinstance(x, float) and isfinite(x) for x in items) else value
 
@@ -165,7 +166,7 @@ def right_fold(items: Sequence[Payload], apply: Combine) -> Payload:
 
 
 def scan_line(function: str, kind: Kind, items: Sequence[Payload]) -> list[Payload]:
-    """Item i is the reduction of the first i + 1 items."""
+    """The scan of a line: item i is the reduction of the first i + 1 items."""
     apply = combiner(function, kind)
     if function in ALTERNATING:
         steps = [combiner(ALTERNATING[function], kind), apply]
@@ -270,7 +271,7 @@ def _nearest_whole(number: float) -> float:
 
 
 def key_reduce(function: str, indices: Array, value: Array, bins: int, checked: bool, indexing: Indexing | None = None) -> Array:
-    """result[b…] reduces, in order, the cells of `value` whose index is b; identity where there is none.
+    """result[b…] reduces, in order, the cells of `value` whose index is b; the identity where there is none.
 
     Here `add` and `mul` run left to right in the order of the cells: the order of float sums depends on the keys."""
     apply = combiner(function, value.kind)

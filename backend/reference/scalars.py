@@ -44,13 +44,13 @@ from .arrays import InternalError
 
 # ---------------------------------------------------------------------------------------------------- reals
 #
-# Integer and float definitions of the scalar functions, one small function a row of `typechecker.elements`.
+# Integer and float definitions of the scalar functions: one small function per row of `typechecker.elements`.
 #
 # Integer functions return exact results (the caller wraps them); float functions compute in binary64 (the caller rounds
 # to f32).  None raises: IEEE specials replace Python's exceptions.
 
 def total(function: Callable[[float], float], overflow: float = INFINITY) -> Callable[[float], float]:
-    """`function` with NaN for a domain error and `overflow` for an overflow."""
+    """`function` that never raises: NaN for a domain error, `overflow` for an overflow."""
 
     def evaluate(x: float) -> float:
         try:
@@ -145,7 +145,7 @@ def root(x: float, y: float) -> float:
 
 
 def minimum(x: float, y: float) -> float:
-    return NAN if math.isnan(x) or math.isnan(y) else x if x < y else y  # of equal zeros the second, as everywhere
+    return NAN if math.isnan(x) or math.isnan(y) else x if x < y else y  # of equal zeros the second one, as in all back ends
 
 
 def maximum(x: float, y: float) -> float:
@@ -246,7 +246,7 @@ FLOAT_CIRCULAR: Final[dict[int, Callable[[float], float]]] = {
 # rounded once by the caller.
 
 def complex_total(function: Callable[[complex], complex]) -> Callable[[complex], complex]:
-    """`function` with NaN for a domain error and infinities for an overflow."""
+    """`function` that never raises: NaN for a domain error, infinities for an overflow."""
 
     def evaluate(z: complex) -> complex:
         try:
@@ -398,7 +398,7 @@ BOOLEAN: Final[dict[str, Callable[[bool, bool], bool]]] = {
 
 
 def evaluate(function: str, kind: Kind, args: Sequence[Payload], result_kind: Kind, parameter: int = 0) -> Payload:
-    """`function` of items of the compute kind `kind` (for `select`: of the second operand)."""
+    """The value of `function` for items of the compute kind `kind` (for `select`: that of the second operand)."""
     return meaning(function, kind, len(args), result_kind, parameter)(*args)
 
 
@@ -481,7 +481,7 @@ def integer_to_f32(value: int) -> float:
 
 
 def convert(kind: Kind, value: Any, target: Kind) -> Payload:
-    """A conversion that is exact up to rounding."""
+    """The converted value; the conversion is exact up to rounding."""
     if kind is Kind.CHAR or target is Kind.CHAR:
         if kind is not target:
             raise InternalError(f"convert from {kind.value} to {target.value}")
@@ -499,7 +499,7 @@ def convert(kind: Kind, value: Any, target: Kind) -> Payload:
 
 
 def convert_checked(kind: Kind, value: Any, target: Kind) -> Payload:
-    """A conversion that fails with E703 where the value does not fit."""
+    """The converted value; raises E703 where it does not fit."""
     if target is Kind.CHAR:
         if kind is Kind.CHAR:
             return str(value)

@@ -2,7 +2,7 @@
 
 They are written for the abstract machine; a constant is rounded to binary32 once, where it meets a binary32 value, so that every
 tier has the same bits.  exp, ln, tanh and erf compute in binary32; sine and cosine in binary64 with polynomials that are as long
-as binary32 needs. Largest errors found against binary64 are asserted in tests/kernels/test_mathematics.py: 1.5 ulp.
+as binary32 needs. tests/kernels/test_mathematics.py asserts the largest errors against binary64: 1.5 ulp.
 
 Polynomials of least relative error (Remez's exchange), of tanh and erf around sixteen multiples of a step (some improved by
 trying neighbouring numbers); those of sine and cosine are FreeBSD's msun.
@@ -91,7 +91,7 @@ def ln(x: Any, m: ScalarMachine) -> Any:
 
 
 _ERROR_STEP, _TANGENT_STEP = 8682 / 2**15, 9627 / 2**14
-"""Between the points of polynomials: chosen so that the first ones' values are close to numbers of binary32."""
+"""Distances between the points of polynomials, chosen so that the first values of the function are close to binary32 numbers."""
 _ERROR: Final = (
     (0.0, 0.292117149, 0.54638505, 0.739030659, 0.866075516, 0.939001322, 0.975436926, 0.991281688, 0.997278929, 0.999254584,
      0.999821067, 0.999962389, 0.999993086, 0.999998868, 0.999999821, 1.0),
@@ -136,7 +136,7 @@ _TANGENT: Final = (
 def _by_segments(x: Any, most: float, step: float, rows: tuple[tuple[float, ...], ...], m: ScalarMachine) -> Any:
     """An odd function that is 1 from `most` on: a polynomial around the nearest of sixteen multiples of a step.
 
-    Around 0 it is d + d × …, rounded once; there, and only there, d is larger than the first coefficient."""
+    Around 0 it is d + d × …, rounded once; d exceeds the first coefficient only there."""
     size = m.magnitude(x)
     size = m.choose(size > most, most, size)
     shifted = m.fma(size, 1.0 / step, _SHIFT)

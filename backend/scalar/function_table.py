@@ -1,7 +1,7 @@
 """The table of scalar functions for back ends: one row for each, joined by name with `typechecker.elements`.
 
 `typechecker.elements` has its kinds, identity and laws; a row here has its cost class, its weight in a kernel, its NumPy ufunc,
-the memory that takes, what a calibration measures of it, and its definition.  A definition is named as `module.function` of this
+the ufunc's temporary memory, the probe of a calibration, and its definition.  A definition is named as `module.function` of this
 package and imported on first use, since most runs use few.  It is Python code over values with operators and a `ScalarMachine`.
 A multiplication is fused with an addition only where the definition says so, so all machines give the same bits.
 
@@ -22,11 +22,11 @@ from ...typechecker.elements import FUNCTIONS, Kind, Law
 # ---------------------------------------------------------------------------------------------------- table
 
 Compute: TypeAlias = Callable[..., Any]
-"""A definition: called with the operands and the machine."""
+"""A definition: a callable of the operands and the machine."""
 
 
 class CostClass(Enum):
-    """The class of a device profile that predicts a function's time, if the profile has no entry for the function."""
+    """The class of a device profile that predicts a function's time, where the profile has no table for the function."""
 
     ADD = "add"
     MULTIPLY = "multiply"
@@ -39,7 +39,7 @@ class CostClass(Enum):
 
 
 class Probe(Enum):
-    """How a calibration measures a function; the values are for people."""
+    """The way in which a calibration measures a function; the values are for people."""
 
     CHAINED = "many in a row, of every kind: each takes less than a load"
     EVERYWHERE = "of every kind"
@@ -54,7 +54,7 @@ class Meaning:
 
     A `series` computes in binary64, and binary32 operands are widened and the result is rounded once, unless `single` names a
     definition for them, which computes in `single_kind`; other definitions work for every kind.  `within`: the error bound in
-    ulp."""
+    units in the last place."""
 
     text: str
     series: bool = False
@@ -77,7 +77,7 @@ class ScalarRow:
     """A row of the table.
 
     `weight`: its time in a kernel, in additions.  `numpy`: the name of the ufunc that computes it for every kind but char.
-    `held`: 8-byte words an item that NumPy needs for temporaries, and `held_complex` for complex numbers (16 bytes each).
+    `held`: the 8-byte words per item of NumPy's temporaries, `held_complex`: the same for complex numbers (16 bytes each).
     `meanings`: its definitions by `parameter`, which only `circular` has; empty if kernels lack the function."""
 
     name: str
@@ -197,22 +197,22 @@ ROWS: Final[dict[str, ScalarRow]] = {row.name: row for row in (*_VOCABULARY, *_O
 VOCABULARY: Final = frozenset(row.name for row in _VOCABULARY)
 
 TRANSCENDENTAL: Final = frozenset(name for name, row in ROWS.items() if any(m.series for m in row.meanings.values()))
-"""Functions that take many operations: polynomials and tables."""
+"""Functions that take many operations, by polynomials and tables."""
 LIGHT: Final = frozenset(name for name in VOCABULARY if ROWS[name].weight == 1 and not FUNCTIONS[name].partial)
 """Functions of one or a few instructions that cannot fail: cheaper to recompute than to load."""
 MODERATE: Final = frozenset(name for name in VOCABULARY if ROWS[name].weight <= 4 and not FUNCTIONS[name].partial)
 REDUCTIONS: Final = frozenset(name for name in LIGHT if {Law.ASSOCIATIVE, Law.COMMUTATIVE} <= FUNCTIONS[name].laws)
-"""Functions that kernels reduce with: light, associative and commutative."""
+"""Functions with which kernels reduce: light, associative and commutative."""
 UFUNCS: Final = {name: row.numpy for name, row in ROWS.items() if row.numpy}
 
 
 def weight_of(function: str) -> int:
-    """The weight in additions; names that are not in the table (of graphs and kernels) count as 1."""
+    """The weight in additions; names outside the table (of graphs and kernels) count as 1."""
     return ROWS[function].weight if function in ROWS else 1
 
 
 def class_of(function: str) -> str:
-    """The class of operations that a scalar function counts as."""
+    """The class of operations to which a scalar function belongs."""
     return (ROWS[function].cost if function in ROWS else CostClass.ADD).value
 
 
@@ -223,7 +223,7 @@ def matches_numpy(function: str, parameter: int) -> bool:
 
 
 def has_meaning(function: str, parameter: int, kind: Kind) -> bool:
-    """Do kernels have a function of operands of a kind?"""
+    """Do kernels have a function for operands of the kind?"""
     meaning = _meaning(function, parameter)
     return meaning is not None and (kind.is_float or not meaning.series)
 
@@ -271,7 +271,7 @@ class ScalarMachine(Protocol):
 
     def is_float(self, x: Any) -> bool: ...
     def is_signed(self, x: Any) -> bool:
-        """Is it of a signed integer kind?"""
+        """Does x have a signed integer kind?"""
         ...
 
     def width(self, x: Any) -> int:
@@ -301,7 +301,7 @@ class ScalarMachine(Protocol):
 
     def rounded_up(self, x: Any) -> Any: ...
     def converted(self, x: Any) -> Any:
-        """The value converted to the kind of the result, which holds it."""
+        """The value converted to the kind of the result, which can represent it."""
         ...
 
     def checked(self, x: Any) -> Any:
@@ -346,7 +346,7 @@ class ScalarMachine(Protocol):
         ...
 
     def scalar_fallback(self, name: str, where: Any, x: Any, value: Any) -> Any:
-        """`value` or, where `where` holds (rarely), the C library's function `name` of x."""
+        """`value`; where `where` holds (rarely), the C library's function `name` of x instead."""
         ...
 
     def select_rare(self, where: Any, value: Any, other: Callable[[], Any]) -> Any:

@@ -54,7 +54,7 @@ def factorial(x: float) -> float:
         return INFINITY
     try:
         shifted = 1 + x
-        lost = x - (shifted - 1)  # by which the addition was rounded: gamma'(x) = gamma(x) × digamma(x)
+        lost = x - (shifted - 1)  # the rounding error of the addition: gamma'(x) = gamma(x) × digamma(x)
         value = math.gamma(shifted)
         return value * (1 + lost * digamma(shifted)) if lost else value
     except ValueError:  # a pole, or -∞
@@ -109,7 +109,7 @@ def digamma(x: float) -> float:
     if x == INFINITY:
         return INFINITY
     if x < 0:
-        distance = x - round(x)  # exact, and small beside a pole
+        distance = x - round(x)  # exact, and small next to a pole
         return digamma(1 - x) - (math.pi / math.tan(math.pi * distance) if abs(distance) < 0.5 else 0.0)
     shift = 0.0
     while x < 10:
@@ -264,7 +264,7 @@ def multiply(x: complex, y: complex, rounded: Rounding = exact) -> complex:
 
 
 def divide(x: complex, y: complex, rounded: Rounding = exact) -> complex:
-    """Smith's method; by exactly 0, each part divided by 0."""
+    """Quotient by Smith's method; division by exactly 0 divides each part by 0."""
     quotient = real_quotient
     if y == 0:
         return complex(quotient(x.real, 0.0), quotient(x.imag, 0.0))
@@ -282,7 +282,7 @@ def divide(x: complex, y: complex, rounded: Rounding = exact) -> complex:
 
 
 def floor(z: complex) -> complex:
-    """McDonnell's complex floor; a part that is not finite stays as it is."""
+    """McDonnell's complex floor; a non-finite part stays unchanged."""
     if not (math.isfinite(z.real) and math.isfinite(z.imag)):
         return complex(*(real_floor(part) for part in (z.real, z.imag)))
     real, imaginary = real_floor(z.real), real_floor(z.imag)
@@ -302,7 +302,7 @@ def residue(x: complex, y: complex) -> complex:
 
 
 def greatest_common_divisor(x: complex, y: complex) -> complex:
-    """Euclid with the complex residue, turned by a unit into re > 0, im ≥ 0."""
+    """The greatest common divisor by Euclid's algorithm with the complex residue, times a unit so that re > 0, im ≥ 0."""
     if not (cmath.isfinite(x) and cmath.isfinite(y)):
         return NOT_A_NUMBER
     tolerance = gcd_tolerance(abs(x), abs(y))
@@ -311,7 +311,7 @@ def greatest_common_divisor(x: complex, y: complex) -> complex:
             break
         x, y = y, residue(y, x)
     else:
-        return NOT_A_NUMBER  # numbers that are not whole may have no common divisor that rounding lets us reach
+        return NOT_A_NUMBER  # rounding may keep numbers that are not whole from a common divisor
     for turned in (x, complex(-x.imag, x.real), -x, complex(x.imag, -x.real)):
         if turned.real > 0 and turned.imag >= 0:
             return complex(turned.real, turned.imag or 0.0)

@@ -32,7 +32,7 @@ from ..schedule.streams.stream_planning import MIN_RUN_READ, WORDS, Scratch, Sel
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Temporary:
-    """Written from its start on; open from pass to pass."""
+    """An unnamed temporary file that is written from its start and stays open from pass to pass."""
 
     file: Any = None
 
@@ -41,16 +41,16 @@ class Temporary:
         return f"a temporary file in {tempfile.gettempdir()}"
 
     def begin(self) -> None:
-        """OSError."""
+        """Creates the file.  Raises OSError."""
         self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it is open from pass to pass
 
     def write(self, items: Any) -> None:
-        """OSError."""
+        """Appends items.  Raises OSError."""
         data = np.ascontiguousarray(items).reshape(-1).view(np.uint8).data
         write_at(self.file.fileno(), data, self.file.tell())
 
     def fill(self, into: Any, at: int) -> None:
-        """Read an array from the bytes at offset `at`.  Raises FileTrouble: the file was truncated."""
+        """Fills an array with the bytes at offset `at`.  Raises FileTrouble if the file was truncated."""
         self.file.seek(at)
         fill(self.file, into.reshape(-1).view(np.uint8).data)
 
@@ -66,7 +66,7 @@ class Temporary:
 
 @dataclass(slots=True)
 class CheckedRows(RowSink):
-    """A sink of rows that are computed for their checks and not kept."""
+    """A sink that discards rows, which are computed only for their checks."""
 
     any_axis = True
 
@@ -90,12 +90,14 @@ class CheckedRows(RowSink):
 
 @dataclasses.dataclass(slots=True)
 class SelectedRows(Temporary):
-    """A store that is written in any order and read at random, in the order of the mask; `count`: cells written so far."""
+    """A store of selected cells that is written in any order and read at random, in the order of the mask; `count`: cells written
+    so far."""
 
     selected: Selected
     count: int = 0
     pieces: list[tuple[int, int, int]] = field(default_factory=list)
-    """Of each tile of the mask, in their order after `end`: its first row, the first of its cells in the file, their number."""
+    """By tile of the mask, in order after `end`: its first row, the position of its first cell in the file, and its number of
+    cells."""
     starts: list[int] = field(default_factory=list)
     """The first cell of each piece in the order of the mask."""
 
@@ -130,14 +132,14 @@ class SelectedRows(Temporary):
         self.count += len(cells)
 
     def end(self) -> None:
-        """All tiles were written."""
+        """Called after all tiles were written."""
         self.pieces.sort()
         self.starts = [*accumulate((count for _, _, count in self.pieces), initial=0)]
 
     # ------------------------------------------------------------------------------------- read
 
     def array(self) -> Any:
-        """All of it, in memory."""
+        """All cells, in memory."""
         result = new_array(self.shape, self.kind)
         self.read(None, 0, result, 0)
         return result
@@ -162,16 +164,16 @@ class SelectedRows(Temporary):
 
 # ---------------------------------------------------------------------------------------------------- external sort
 #
-# Items ordered on disk: sorted runs in a scratch file that has no name, and their merge, some items at a time.
+# Items are sorted on disk: sorted runs in an unnamed scratch file, and their merge, some items at a time.
 #
-# Note [Merging].  Of every run some items are in memory.  Those that surely come next are all before the least of the last ones
-# that are there: in runs before the one that has it, those equal to it too, since equal items stay in the order of the runs.
+# Note [Merging].  Some items of every run are in memory.  Consider the least of the runs' last items in memory: the items before
+# it can be merged now, and in earlier runs those equal to it as well, since equal items stay in the order of the runs.
 
 _PLACES: Final = np.dtype(np.int64)
 
 
 class _Merged(SequentialSource):
-    """What nobody else can write."""
+    """The source interface of the merge: no other process can write the file."""
 
     __slots__ = ()
 
@@ -181,11 +183,11 @@ class _Merged(SequentialSource):
 
 @dataclasses.dataclass(slots=True)
 class SortedRuns(Temporary):
-    """A store that is written as runs and read as their merge."""
+    """A store that is written as sorted runs and read as their merge."""
 
     scratch: Scratch
     runs: list[tuple[int, int, int]] = field(default_factory=list)
-    """Its first item, where it begins in the file, and how many items it has; in the order of the items after `end`."""
+    """(first item, offset in the file, number of items) of each run; in the order of the items after `end`."""
 
     @property
     def kind(self) -> Kind:
@@ -206,13 +208,13 @@ class SortedRuns(Temporary):
     # ------------------------------------------------------------------------------------- written
 
     def begin(self) -> None:
-        """Room for all of it.  OSError."""
+        """Reserves space for all items.  Raises OSError."""
         Temporary.begin(self)
         if self.bytes and hasattr(os, "posix_fallocate"):
             os.posix_fallocate(self.file.fileno(), 0, self.bytes)
 
     def put(self, slab: Any, axis: int, first: int) -> None:
-        """A run of the items from `first` on.  OSError."""
+        """Sorts and writes a run, whose first item is item `first`.  Raises OSError."""
         self.runs.append((first, self.file.tell(), len(slab)))
         if not self.scratch.grades:
             self.write(sorted_items(np.asarray(slab), descending=self.scratch.descending))
@@ -222,7 +224,7 @@ class SortedRuns(Temporary):
         self.write((order + first).astype(_PLACES, copy=False))
 
     def end(self) -> None:
-        """That was all.  OSError."""
+        """Called after all runs were written.  Raises OSError."""
         if sum(count for _, _, count in self.runs) != self.scratch.size:
             raise FileTrouble(Code.E708, "was not written whole")
         self.runs.sort()
@@ -246,7 +248,7 @@ class SortedRuns(Temporary):
         return order_columns(np.asarray(items), descending=self.scratch.descending)[0]
 
     def _blocks(self) -> Iterator[Any]:
-        """The items, or their places, in order.  See Note [Merging]."""
+        """Yields the items, or their positions, in order.  See Note [Merging]."""
         room = max(MIN_RUN_READ, self.working_memory // (max(1, len(self.runs)) * WORDS * 8))
         heads = [_Head(self, start, count, room) for _, start, count in self.runs]
         while heads := [head for head in heads if head.filled()]:
@@ -265,7 +267,7 @@ class SortedRuns(Temporary):
 
 @dataclass(slots=True)
 class _Head:
-    """The next items of a run with their keys; `left` have not been read."""
+    """The next items of a run in memory, with their keys; `left` items have not been read yet."""
 
     of: SortedRuns
     start: int
@@ -280,7 +282,7 @@ class _Head:
         return self.count - self.at
 
     def filled(self) -> bool:
-        """Is there anything?  More is read if little is in memory, so that each step takes much of every run."""
+        """Are there items?  Reads more if few are in memory, so that each merge step takes many items of every run."""
         if 2 * len(self.keys) < self.room and self.left:
             size = min(self.room - len(self.keys), self.left)
             kind = new_array((0,), self.of.scratch.kind).dtype
@@ -296,7 +298,7 @@ class _Head:
         return len(self.keys) > 0
 
     def taken(self, count: int) -> tuple[Any, Any]:
-        """The first of them, which are gone then."""
+        """Removes and returns the first `count` items."""
         run = self.keys[:count], self.items[:count]
         self.keys, self.items = self.keys[count:], self.items[count:]
         return run

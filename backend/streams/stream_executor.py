@@ -1,4 +1,4 @@
-"""Executes a pass over stored inputs: every tile, in order, through the plan of its graph."""
+"""Executes passes over stored inputs: each runs the plan of its tiles' graph on every tile, in order."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ from .spill import SelectedRows, SortedRuns
 
 # ---------------------------------------------------------------------------------------------------- partial results
 #
-# Partial results of a reduction, combined as they come, from any device: subtrees of the order of sums.
+# Partial results of a reduction are subtrees of the order of sums, combined as they arrive from any device.
 #
 # Tiles begin at multiples of a power of two times the block, so each is one subtree.  The two halves of a subtree are combined
 # when both are there, the remaining ones at the end from the right.  That is the tree of the order of sums, so the bits are those
-# of a reduction in memory, whoever runs which tile.
+# of a reduction in memory, whichever device runs which tile.
 
 @dataclass(slots=True)
 class PartialTree:
@@ -60,7 +60,7 @@ class PartialTree:
     parts: dict[tuple[int, int], Any] = field(default_factory=dict)
 
     def add(self, first: int, size: int, partial: Any) -> None:
-        """Add the partial result of a subtree."""
+        """Adds the partial result of a subtree."""
         while (other := (first ^ size, size)) in self.parts:
             sibling = self.parts.pop(other)
             partial = self.pair(partial, sibling) if first < other[0] else self.pair(sibling, partial)
@@ -104,7 +104,7 @@ Tile: TypeAlias = Mapping[str, Rows]
 
 
 class Ring:
-    """A prefetcher of tiles, `depth` of them in memory: the current one, and those that are read meanwhile.
+    """A prefetcher of tiles, with `depth` of them in memory: the current one, and those being read.
 
     A tile's arrays are views of the buffers; they are overwritten once the next tile has been taken.
     """
@@ -176,7 +176,7 @@ class Ring:
 # ---------------------------------------------------------------------------------------------------- execution of passes
 
 LEFT: Final = -1
-"""In place of a sink: the totals that tiles leave."""
+"""Stands for a sink's number: the message has the totals that tiles leave."""
 
 States: TypeAlias = Mapping[str, Any]
 """The states that tiles carry, by name."""
@@ -192,25 +192,25 @@ class SharedPass(Protocol):
         ...
 
     def take(self, sink: int, rows: Rows, arrays: Sequence[Any], value: int) -> None:
-        """Take the rows of a sink, or the partial results of the subtree (first tile, tiles) of its result `value`; of sink
+        """Takes the rows of a sink, or the partial results of the subtree (first tile, tiles) of its result `value`; of sink
         `LEFT` the totals, in the order of the states' names, that the tiles `rows` leave."""
         ...
 
 
 class OtherDevices(Protocol):
-    """The devices beside home that run tiles (`cluster.client`)."""
+    """The devices other than home that run tiles (`cluster.client`)."""
 
     def begin(self, shared: SharedPass, sinks: Mapping[str, Any], states: Mapping[DeviceId, States] | None = None) -> None:
-        """Begin the pass on all that have a share of it, with the states before it, or only the round that finds what its tiles
-        leave, without `states`."""
+        """Begins the pass on all devices with a share of it, with the states before each share; without `states`, only the round
+        that computes the totals which their tiles leave."""
         ...
 
     def check(self) -> None:
-        """Raise what one of them has ended with."""
+        """Raises the error with which one of them ended."""
         ...
 
     def wait(self) -> None:
-        """Until all have ended.  Raises RunFailed; Lost."""
+        """Waits until all of them have ended.  Raises RunFailed and Lost."""
         ...
 
 
@@ -221,21 +221,21 @@ class TiledFiles:
 
     sources: Mapping[str, RowSource]
     sinks: Mapping[str, Any] = field(default_factory=dict)
-    """A `RowSink`, `SortedRuns` or `SelectedRows` each; on a worker a `StoredOutput`, or nothing for what home takes."""
+    """By name a `RowSink`, `SortedRuns` or `SelectedRows`; on a worker a `StoredOutput`, without the sinks that home receives."""
     checks: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
-    """The check of each input's items, which raises RhoError."""
+    """By input, the check of its items, which raises RhoError."""
     progress: Progress = field(default_factory=Progress)
     others: OtherDevices | None = None
     read: dict[DeviceId, tuple[int, int, int]] = field(default_factory=dict)
-    """By device, the passes that it took part in, their tiles, and the bytes that it has read."""
+    """By device, the passes in which it took part, their tiles, and the bytes that it has read."""
 
     def count(self, device: DeviceId, tiles: int, reads: int, *, delivers: bool) -> None:
-        """Count a pass of a device, or what it has read in the round before."""
+        """Counts a pass of a device, and what the device read in the round before it."""
         passes, before, so_far = self.read.get(device, (0, 0, 0))
         self.read[device] = passes + delivers, before + tiles * delivers, so_far + reads
 
     def discard(self) -> None:
-        """Discard partial outputs of a failed run."""
+        """Discards partial outputs of a failed run."""
         for sink in self.sinks.values():
             sink.discard()
 
@@ -255,7 +255,7 @@ class TiledFiles:
 
 
 def pass_of(flow: PassPartitioning, step: StreamStep) -> TilePass:
-    """Returns the pass that a step runs.  Raises ValueError: there is none."""
+    """Returns the pass that a step runs.  Raises ValueError if there is none."""
     (one,) = [p for p in flow.passes if tuple(phase.id for phase in p.phases) == step.phases and p.results == step.results]
     return one
 
@@ -277,11 +277,11 @@ class StreamRun:
     """The state that the last tile left, by name."""
     carried: dict[str, TileState] = field(default_factory=dict)
     totals: dict[str, list[Any]] = field(default_factory=dict)
-    """Of the blocks of each tile, by the state that they go to."""
+    """By state, the totals of the blocks of each tile."""
     left: dict[int, Sequence[Any]] = field(default_factory=dict)
-    """The totals that shares leave alone, by their first tiles."""
+    """By first tile of a share, the totals that the share leaves."""
     deliver: Callable[[int, Rows, Sequence[Any], int], None] | None = None
-    """Sends home what it takes (`SharedPass.take`); None: this is home."""
+    """Sends results to home (`SharedPass.take`); None at home."""
     lock: Any = field(default_factory=threading.Lock)
 
     def run(self) -> None:
@@ -302,15 +302,15 @@ class StreamRun:
             self.end(sink)
 
     def run_share(self, first: int, stop: int) -> None:
-        """Run the tiles [first, stop) away from home, which begins and ends the pass."""
+        """Runs the tiles [first, stop) on a device other than home; home begins and ends the pass."""
         for sink in self.one.sinks:
             if sink.kind is OutputKind.JOINED:
                 self.begin(sink)
         self.run_tiles(first, stop)
 
     def rounds(self, others: OtherDevices) -> dict[DeviceId, States]:
-        """Returns the states before the tiles of each device, after a round that finds what each leaves (`tile_demands`, Note
-        [Rounds]); none if nothing is carried."""
+        """Returns the states before the tiles of each device, after a round that computes the totals each leaves (`tile_demands`,
+        Note [Rounds]); none if nothing is carried."""
         shares = self.step.shares
         if not has_rounds(self.flow, self.one):
             return {}
@@ -342,7 +342,7 @@ class StreamRun:
         return sorted(tile_of(self.flow, self.one, demand(self.flow, self.one, tile), tile).states.items())
 
     def leave(self, first: int, stop: int) -> None:
-        """Run the tiles [first, stop) for the totals alone of their blocks."""
+        """Runs the tiles [first, stop) only for the totals of their blocks."""
         self.run_tiles(first, stop, delivers=False)
         arrays = [np.concatenate([beginning(state)[:0], *self.totals.pop(name, ())]) for name, state in self.all_states()]
         if self.deliver is None:
@@ -351,7 +351,7 @@ class StreamRun:
             self.deliver(LEFT, (first, stop), arrays, 0)
 
     def run_tiles(self, first: int, stop: int, *, delivers: bool = True) -> None:
-        """Run the tiles [first, stop), and deliver their results."""
+        """Runs the tiles [first, stop), and delivers their results."""
         tiles = list(tiles_of(self.one, self.step.rows))[first:stop]
         needs = [demand(self.flow, self.one, tile) for tile in tiles]
         sources = {p.name: p for p in self.one.phases if isinstance(p, Input)}
@@ -486,7 +486,7 @@ class StreamRun:
                 self.keep(number, sink, values, (start, stop), needed)
 
     def origin(self, value: ValueId, needed: TileDemand) -> int:
-        """Returns the start of an argument reduction's box along its reduced axis, which is added to its positions."""
+        """Returns the start of an argument reduction's box along its reduced axis, to be added to positions."""
         (phase,) = [sink.phase for sink in self.one.sinks if value in traverse.results(sink.phase)]
         return needed.boxes[phase.id][-1][0]
 
@@ -511,7 +511,8 @@ class StreamRun:
 
 
     def put(self, sink: PassOutput, rows: RowRange, part: Any) -> None:
-        """Put rows of a sink where they are collected or written; selected cells are those that a mask selects from the rows."""
+        """Puts rows of a sink where they are collected or written; for selected cells, those that a mask selects from the
+        rows."""
         value = sink.value
         assert value is not None, "partial results are joined"
         axis = self.flow.axes[value]
@@ -524,7 +525,7 @@ class StreamRun:
 
 
 def beginning(state: TileState) -> Any:
-    """Returns a state before the first tile."""
+    """Returns the state before the first tile."""
     initial = new_array(tuple(size.evaluate({}) for size in state.type.shape), state.type.element.kind)
     initial[...] = state.neutral
     return initial
