@@ -29,23 +29,23 @@ from .probes import (
     ProbeProgram,
     ProbeSample,
     applications,
-    asked_for,
     drawn,
     handed_over,
     last,
+    looked_up_row,
 )
 
 TRANSFER: Final = "transfer.u8"
 """The table of copies between the card and the host."""
-_SMALL, _LONG_NS = 64, 4_000_000
+_LAUNCH_ITEMS, _SATURATED_NS = 64, 4_000_000
 _MOST_NS: Final = 20_000_000_000
 """Nanoseconds after which no more tables are measured; the roofline stands in for them."""
 _ITEMS: Final = (1 << 12, 1 << 15, 1 << 17, 1 << 18, 1 << 19, 3 << 18, 1 << 20, 1 << 21)
 _TRANSFERS: Final = (1 << 12, 1 << 18, 1 << 20, 1 << 22, 1 << 23, 1 << 24, 1 << 25)
 _ROUNDS: Final = 7
 _REPEATED: Final = "{0.5+⍵×0.5}⍣25 ⊢ x"
-_FEW: Final = 64
-"""A time must be at least 1/_FEW of the longest one to be used for a rate."""
+_RATE_RANGE: Final = 64
+"""A time must be at least 1/_RATE_RANGE of the longest one to be used for a rate."""
 _OPERATIONS: Final = 50
 """Operations per item of the loop that measures computation."""
 _APPLIED: Final = {
@@ -85,22 +85,22 @@ def measured_card(name: str, backend: str, model: CardModel) -> DeviceProfile:
             driver.finish(driver.record(driver.compute))
         return perf_counter_ns() - start
 
-    def taken(work: Callable[[], object]) -> int:
+    def least_ns(work: Callable[[], object]) -> int:
         """The least nanoseconds of a few runs, after a first one that may compile."""
         once(work)
         return max(1, min(once(work) for _ in range(_ROUNDS)))
 
     product = partial(_application, kind, [ReadNode(0, kind), ReadNode(1, kind), ApplyNode("mul", (0, 1), kind)], kind)
-    small = product(_SMALL).kernel(back_end)
-    first, idle = once(small), taken(lambda: None)
-    launch, wait = max(1, taken(small) - idle), taken(handed_over) // HANDED
+    small = product(_LAUNCH_ITEMS).kernel(back_end)
+    first, idle = once(small), least_ns(lambda: None)
+    launch, wait = max(1, least_ns(small) - idle), least_ns(handed_over) // HANDED
 
     def table(points: Iterable[Timed], less: int = launch + idle) -> CostTable:
         """A table of times by size without the time of a launch, up to the first long time."""
         known: list[Point] = []
         for size, work in points:
-            known.append((size, max(1, taken(work) - less)))
-            if known[-1][1] > _LONG_NS:
+            known.append((size, max(1, least_ns(work) - less)))
+            if known[-1][1] > _SATURATED_NS:
                 break
         return table_of(known, MeasuredCurve.RISING)
 
@@ -122,7 +122,7 @@ def measured_card(name: str, backend: str, model: CardModel) -> DeviceProfile:
             ops[key] = table(points)
     computed = table((_OPERATIONS * items, _repeated(back_end, kind, items)) for items in _ITEMS[::2])
     moved = table((3 * kind.bytes * items, product(items).kernel(back_end)) for items in _ITEMS[::2])
-    longest = [(size, ns) for size, ns in zip(computed.size, computed.ns, strict=True) if ns * _FEW >= computed.ns[-1]]
+    longest = [(size, ns) for size, ns in zip(computed.size, computed.ns, strict=True) if ns * _RATE_RANGE >= computed.ns[-1]]
     flops, bandwidth = max(_rate(*point) for point in longest), _rate(moved.size[-1], moved.ns[-1])
     return DeviceProfile(
         name, "gpu", backend, memory_bytes=model.memory, memory_reserve=Fraction(1, 10), launch_ns=launch, sync_ns=wait,
@@ -200,13 +200,13 @@ def _library(back_end: CardBackend, lacking: Sequence[str]) -> Iterator[tuple[st
         types, phase = ready.bound.graph.types, _last(ready)
         given = {one.result for one in ready.bound.graph.phases if isinstance(one, Input)}
         if given.issuperset(phase.args) and missing(phase, types, back_end.card.driver.dialect, lacking) is None:
-            yield str(asked_for(row, ready).table), _runs(back_end, row, program)
+            yield str(looked_up_row(row, ready).table), _runs(back_end, row, program)
 
 
 def _runs(back_end: CardBackend, row: ProbeRow, program: ProbeProgram) -> Iterator[Timed]:
     for size in row.sizes:
         ready = program.ready(size, 1)
-        types, phase, at = Types(ready.bound.graph.types, {}), _last(ready), asked_for(row, ready).at
+        types, phase, at = Types(ready.bound.graph.types, {}), _last(ready), looked_up_row(row, ready).at
         memory = {one.result: back_end.bring(ready.values[one.name], types.kind(one.result))
                   for one in ready.bound.graph.phases if isinstance(one, Input)}  # fmt: skip
         assert isinstance(at, int)

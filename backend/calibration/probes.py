@@ -340,8 +340,8 @@ def handed_over() -> None:
 
 # -------------------------------------------------------------------------------------- running at all
 
-_FEW: Final = {"x": "f64[64]"}
-_BEHIND: Final = {**_FEW, "y": "f64[b]"}
+_SHORT_INPUT: Final = {"x": "f64[64]"}
+_BEHIND: Final = {**_SHORT_INPUT, "y": "f64[b]"}
 _AGAIN = program(f"{{⍵×⌈/y+⌈/⍵}}⍣{_TRIPS}⊢x", _BEHIND, _of_turns(Structured), stepwise=True)
 _KERNEL, _CALLED, _OFTEN = (
     program(f"s ← ⌈/y\n{applied}x×s", _BEHIND, stepwise=True) for applied in ("*", "s-", "s-x×x⌈x-")
@@ -350,8 +350,8 @@ _FIRST = (_KERNEL + _CALLED) * 0.5
 _START = _FIRST.fixed(BEHIND[0])
 """The overhead of a program with one phase, see `Around.before`."""
 _LIBRARY = program("output s ← ⌈/y\n+\\x", _BEHIND, last(LibraryPhase), stepwise=True)
-_SCANNED = program(f"{{+\\⍵}}⍣{_TRIPS}⊢x", _FEW, _of_turns(LibraryPhase), stepwise=True).fixed(1)
-_KNOWN, _MADE = (program(f"y ← {text}\n2+y÷3+y", _FEW, stepwise=True) for text in ("⌽+\\x", "(x>0.4)⌿x"))
+_SCANNED = program(f"{{+\\⍵}}⍣{_TRIPS}⊢x", _SHORT_INPUT, _of_turns(LibraryPhase), stepwise=True).fixed(1)
+_KNOWN, _MADE = (program(f"y ← {text}\n2+y÷3+y", _SHORT_INPUT, stepwise=True) for text in ("⌽+\\x", "(x>0.4)⌿x"))
 _TURNED = program(f"{{1⌽⍵}}⍣{_MANY_TURNS} ⊢ x", {"x": "f64[8]"}, _beside, stepwise=True)
 
 _STEPS: Final = (
@@ -479,7 +479,7 @@ _DECADE: Final = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 18, 1 << 20, 
 _GRADED: Final = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 21, (1 << 22) - (1 << 13))
 _MATRIX: Final = (1 << 6, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
 _JOINED: Final = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 19, (1 << 21) - (1 << 13), (1 << 21) + (1 << 13), 1 << 22)
-_SMALL: Final = (1 << 4, 1 << 8, 1 << 12, 1 << 15)
+_ITERATIVE_SIZES: Final = (1 << 4, 1 << 8, 1 << 12, 1 << 15)
 _THIN: Final = (1 << 10, 1 << 13, 1 << 17)
 _LINES: Final = (1 << 10, 1 << 14, 1 << 18)
 
@@ -496,7 +496,7 @@ class _Asking(Rates):
         raise _ProbeRequest(f"{next(iter(stems))}.{kind.value}", size)
 
 
-def asked_for(row: ProbeRow, ready: PreparedProbe) -> ProbeRow:
+def looked_up_row(row: ProbeRow, ready: PreparedProbe) -> ProbeRow:
     """Returns the row with the table and size that the cost model looks up for a program's library step."""
     number = numbers_of(ready.bound)
     asking = _Asking(DeviceProfile("asking", "asking"), around=surroundings(ready.bound, number)[0])
@@ -512,7 +512,7 @@ def _each(expression: str, inputs: str, kinds: str = "f64", sizes: tuple[int, ..
     """Returns a row for each kind.  `inputs`: their names and types, in which K is the kind."""
     split = [one.split(":") for one in inputs.split(", ")]
     return [
-        ProbeRow(asked_for, program(expression, {name: text.replace("K", kind) for name, text in split}, last(LibraryPhase)),
+        ProbeRow(looked_up_row, program(expression, {name: text.replace("K", kind) for name, text in split}, last(LibraryPhase)),
         sizes)
         for kind in kinds.split()
     ]
@@ -558,8 +558,8 @@ LIBRARY: Final = (
     *_each("⌹A", "A:K[s s]", sizes=_MATRIX[:5]),
     *_each("x⌹A", "A:K[s s], x:K[s]", sizes=_MATRIX[:5]),
     *_each("⎕cholesky A", "A:spd[s s]", sizes=_MATRIX[:5]),
-    *_each("{(u s v)←⎕svd ⍵ ⋄ s}A", "A:K[s s]", sizes=_SMALL),
-    *_each("{(w v)←⎕eigh ⍵ ⋄ w}A", "A:spd[s s]", sizes=_SMALL),
+    *_each("{(u s v)←⎕svd ⍵ ⋄ s}A", "A:K[s s]", sizes=_ITERATIVE_SIZES),
+    *_each("{(w v)←⎕eigh ⍵ ⋄ w}A", "A:spd[s s]", sizes=_ITERATIVE_SIZES),
     *_each("⎕fft c", "c:c128[n]", sizes=_LINES),
     *_each("⎕rfft x", "x:K[n]", sizes=_LINES),
 )

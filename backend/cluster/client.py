@@ -44,9 +44,19 @@ from .cluster_profile import (
     with_store,
     worker_devices,
 )
-from .cluster_transport import HOME, ClusterTransport, Process, Shares
+from .cluster_transport import (
+    DRIFT_RUNS,
+    HOME,
+    ClusterTransport,
+    ComputeTime,
+    Drift,
+    Journal,
+    Process,
+    ProcessJournal,
+    Shares,
+    report_step_times,
+)
 from .membership import ClusterMember, Membership, Worker, WorkerFault, Workers, failed
-from .step_times import IN_A_ROW, ComputeTime, Drift, Journal, Seen, tell
 from .wire import Connection, Lost, Message, MessageKind, failure_of, lost_workers_failure, shipment
 from .worker import HERE, visible_files
 
@@ -117,7 +127,7 @@ class RunAttempt:
             "interval": interval,
         }  # fmt: skip
         for worker in self.workers:
-            worker.seen = Seen(worker.member.address)
+            worker.seen = ProcessJournal(worker.member.address)
             worker.connection.send(MessageKind.RUN, facts | {"me": worker.process})
 
     def execute(
@@ -148,7 +158,7 @@ class RunAttempt:
             raise min(failures, key=lambda one: one[:2])[2]
         assert results is not None
         if observe is not None and journal is not None:
-            tell(observe, self.transport, [journal.seen, *(worker.seen for worker in self.workers)])
+            report_step_times(observe, self.transport, [journal.seen, *(worker.seen for worker in self.workers)])
         return results
 
     def show(self) -> None:
@@ -516,15 +526,15 @@ class ClusterClient:
         return float(1 - below), float(1 + above)
 
     def learn(self, epoch: RunAttempt) -> None:
-        """Adopts, and reports, the drift of processes whose tables were off in the last `IN_A_ROW` runs."""
+        """Adopts, and reports, the drift of processes whose tables were off in the last `DRIFT_RUNS` runs."""
         if epoch.computing is not None and self.drift.add(epoch.computing.ratio, self.interval):
             epoch.drifts[HERE] = self.drift.factor
         for address, factor in epoch.drifts.items():
             name = next((name for name, member in self.devices.items() if member.address == address), "home")
             known = self.tables.get(address, Tables(self.host_profile.calibration, self.host_profile.home))
             self.tables[address] = replace(known, drift=factor)
-            self.tell(f"{name} was not as predicted in {IN_A_ROW} runs in a row: the next run is planned with what was measured, "
-                      f"{float(factor):.2g} times its tables")  # fmt: skip
+            self.tell(f"{name} was not as predicted in {DRIFT_RUNS} runs in a row: the next run is planned with what was "
+                      f"measured, {float(factor):.2g} times its tables")  # fmt: skip
         self.learned += bool(epoch.drifts)
 
     def drop(self, lost: Lost) -> None:

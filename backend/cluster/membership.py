@@ -28,7 +28,7 @@ from ...lang.support.files import KERNEL_TEXT, read_text
 from ...lang.support.processes import POLL_SECONDS, wait_for
 from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
-from .cluster_transport import Process
+from .cluster_transport import Process, ProcessJournal
 from .dask_settings import (
     CONFIGURED,
     BadSettings,
@@ -38,7 +38,6 @@ from .dask_settings import (
     listening_context,
     missing_settings,
 )
-from .step_times import Seen
 from .wire import (
     PATIENCE as SILENCE,
     PULSE,
@@ -344,7 +343,7 @@ class Worker:
     """The answers received, by the number of their question."""
     done: dict[str, Any] | None = None
     lost: Lost | None = None
-    seen: Seen = field(default_factory=Seen)
+    seen: ProcessJournal = field(default_factory=ProcessJournal)
     has_answered: bool = False
 
     def begin(self) -> None:

@@ -48,8 +48,7 @@ from ..schedule.plan.plan_text import label
 from ..streams.stream_executor import StreamRun, TiledFiles, pass_of
 from ..vm.executor import current_span, execute_plan
 from ..vm.run_state import WATCHER, CheckFailed, RunState
-from .cluster_transport import HOME, ClusterTransport, Held, Process, Shares
-from .step_times import ComputeTime, Drift, Journal
+from .cluster_transport import HOME, ClusterTransport, ComputeTime, Drift, Held, Journal, Process, Shares
 from .wire import (
     Connection,
     Lost,
@@ -166,8 +165,8 @@ _PROBED: Final = (1 << 16, 2 << 20)
 """Approximate bytes read of a file, whatever they become in memory."""
 _PLACES: Final = 4
 """Positions of a file that are probed, since data are faster to read a second time."""
-_SHARE: Final = 4 * _PLACES
-"""The fraction 1/_SHARE of a file is read at each position, so a quarter of it in all, since a server sends it to every
+_PROBE_SHARE: Final = 4 * _PLACES
+"""The fraction 1/_PROBE_SHARE of a file is read at each position, so a quarter of it in all, since a server sends it to every
 process."""
 
 
@@ -193,7 +192,7 @@ def _probed(one: StoredInput) -> tuple[list[int], list[int]]:
     try:
         stored = one.source.bytes
         for wanted in _PROBED:
-            rows = max(1, one.shape[0] * min(wanted, stored // _SHARE) // stored)
+            rows = max(1, one.shape[0] * min(wanted, stored // _PROBE_SHARE) // stored)
             times = []
             for number in range(_PLACES):
                 first, start = number * (one.shape[0] - rows) // _PLACES, perf_counter_ns()

@@ -223,7 +223,8 @@ class CompiledRun:
         nest = plan_nest(self.space, self.reduces, strides, self.body.coordinates)
         body = self.body
         return in_registers(
-            nest, is_exact=not body.is_ordered, finds_places=body.has_argument_reduction, is_right_fold=body.is_right_fold
+            nest, is_exact=not body.is_ordered, has_argument_reduction=body.has_argument_reduction,
+            is_right_fold=body.is_right_fold,
         )
 
     def code_for(self, arrays: Sequence[NumArray], stores: StoreMode) -> KernelCode | None:

@@ -300,7 +300,7 @@ def _work_loop(supply: _WorkQueue[Box], make_worker: Callable[[], Callable[[Box]
 # How the loops of a kernel are split into tasks: each loop is cut into ranges, and a task is one range of each loop.
 # Note [Tasks].  The outermost loop that is long enough is cut.  The reduce axis may be cut too, at multiples of 2ᵐ blocks of the
 # summation order, so that partial results are subtrees of its combination tree and the split does not change the result.  Long
-# work is cut further until tasks are short (`HEARD_NANOSECONDS`): between tasks interrupts are handled.
+# work is cut further until tasks are short (`INTERRUPT_NANOSECONDS`): between tasks interrupts are handled.
 
 PARALLEL: Final = tiering.SHARED_NANOSECONDS
 """A phase with at least this many nanoseconds of work uses several threads."""
@@ -413,7 +413,7 @@ def _split_for_interrupts(cuts: TaskSplit, nest: LoopOrder, work: WorkEstimate) 
     """Cuts further loops, and cuts more finely (outermost loops first, the reduce axis last), until tasks are short."""
     parallel = work.parallel(nest)
     for loop in range(parallel):
-        pieces = cuts.longest(work.nanoseconds) / tiering.HEARD_NANOSECONDS
+        pieces = cuts.longest(work.nanoseconds) / tiering.INTERRUPT_NANOSECONDS
         if pieces <= 1:
             return cuts
         size, most = nest.sizes[loop], cuts.most(loop)
@@ -423,7 +423,7 @@ def _split_for_interrupts(cuts: TaskSplit, nest: LoopOrder, work: WorkEstimate) 
         if step < most:
             columns = inner and nest.form is not Form.MAP
             cuts = cuts.cut(loop, _column_starts(size, step) if columns else range(0, size, step))
-    pieces = cuts.longest(work.nanoseconds) / tiering.HEARD_NANOSECONDS
+    pieces = cuts.longest(work.nanoseconds) / tiering.INTERRUPT_NANOSECONDS
     if pieces <= 1 or work.reduction is not SplitReduction.SPLITTABLE:
         return cuts
     size, most = nest.sizes[-1], cuts.most(parallel)
@@ -534,9 +534,9 @@ def _independent(rows: TiledRows, iterations: int, threads: int) -> TimeTiles:
     work = each * iterations
     team = threads if work >= tiering.SHARED_NANOSECONDS else 1
     shared = min(_BANDS * team, int(work / _BAND_NANOSECONDS)) if team > 1 else 1
-    wanted = max(shared, work / tiering.HEARD_NANOSECONDS, rows.bytes * rows.count / cache_bytes() / 2)
+    wanted = max(shared, work / tiering.INTERRUPT_NANOSECONDS, rows.bytes * rows.count / cache_bytes() / 2)
     bands = max(1, min(-(-int(wanted) // team) * team, rows.count // max(1, _BAND_BYTES // max(1, rows.bytes))))
-    return TimeTiles(bands, max(1, min(iterations, int(tiering.HEARD_NANOSECONDS * bands / max(1.0, each)))))
+    return TimeTiles(bands, max(1, min(iterations, int(tiering.INTERRUPT_NANOSECONDS * bands / max(1.0, each)))))
 
 
 def run_tiles(address: int, block_of: Callable[[int], Any], at: int, rows: TiledRows, cut: TimeTiles, first: int, last: int,

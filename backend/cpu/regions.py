@@ -64,8 +64,8 @@ from .views import DTYPES, NumArray, has_unit_stride, in_parts, is_packed, model
 #
 # One run of a region: its memory, its ranges of iterations, and the error that a failure record stands for.
 #
-# Python handles interrupts between ranges, whose lengths are adapted so that each takes `tiering.HEARD_NANOSECONDS`.  Cells of
-# maps are independent, so threads share their ranges, each with its own scratch memory.  Iterations are tiled in time if
+# Python handles interrupts between ranges, whose lengths are adapted so that each takes `tiering.INTERRUPT_NANOSECONDS`.  Cells
+# of maps are independent, so threads share their ranges, each with its own scratch memory.  Iterations are tiled in time if
 # possible.  The choice of ranges changes no bit.
 
 BackendOf: TypeAlias = Callable[[int], Backend]
@@ -242,7 +242,7 @@ class RegionExecution:
         given = [(0, (0, 0)), (1, (1, 0)), *((at[name], (slot, 0)) for name, slot in places.items())]
         if tiles is None:
             each = max(1, self.iteration.functions)  # a dependence chain
-            iterations = max(1, min(trips, int(tiering.HEARD_NANOSECONDS / each)))
+            iterations = max(1, min(trips, int(tiering.INTERRUPT_NANOSECONDS / each)))
             return TaskLaunch(address, [ArgumentBlock(list(words), given)], 2 + len(places), 1, iterations * each), iterations
         rows, where = self.rows(tiles), 2 + len(self.region.sizes)
         cut = time_tiles_of(rows, trips, self.threads)
@@ -336,7 +336,7 @@ class RangeSizer:
             yield start, self.first
 
     def took(self, count: int, nanoseconds: int) -> None:
-        wanted = min(count * _GROWTH, int(count * tiering.HEARD_NANOSECONDS / max(1, nanoseconds)))
+        wanted = min(count * _GROWTH, int(count * tiering.INTERRUPT_NANOSECONDS / max(1, nanoseconds)))
         self.count = max(1, min(self.most, wanted))
 
 

@@ -365,7 +365,7 @@ def _nothing(values: Any, overwrite: Any) -> tuple[Any, ...]:
 
 PARALLEL: Final = 20_000.0
 """The least work in nanoseconds for which threads share the lines."""
-_HEARD: Final = 1 << 25
+_INTERRUPT_BYTES: Final = 1 << 25
 """The most bytes of a line that one thread scans between interrupts."""
 _SCAN_SAVED: Final = 2.0
 """Nanoseconds per item that a kernel saves over NumPy, without those of a launch."""
@@ -423,7 +423,7 @@ def _scan_launches(code: ScanTemplate, address: int, arg: NumArray, axis: int, a
         return None if columns is None else PreparedTemplate(code, TaskLaunch(address, columns, 3, threads, work))
     lines, length, step = prod(arg.shape[:axis]), arg.shape[axis], arg.strides[axis]
     if lines == 1 and work >= tiering.LONG_NANOSECONDS:
-        batch, blocks = _HEARD // (bytes * BLOCK) * BLOCK, []
+        batch, blocks = _INTERRUPT_BYTES // (bytes * BLOCK) * BLOCK, []
         for number, first in enumerate(range(0, length, batch)):
             starts = first * step, first * bytes, number * bytes
             blocks.append(_line_block(code, 1, min(batch, length - first), (0, step), starts))

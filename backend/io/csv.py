@@ -129,7 +129,7 @@ class RecordMeasure:
     def records(self) -> int:
         return self.places[-1][0]
 
-    def place_of(self, record: int) -> RecordOffset:
+    def last_start(self, record: int) -> RecordOffset:
         """The last known record start at or before a record."""
         return self.places[bisect_right(self.places[:-1], record, key=itemgetter(0)) - 1]
 
@@ -295,7 +295,7 @@ class Table:
     def items(self, wanted: Column, first: int) -> tuple[int, Iterator[Any]]:
         """A record number at or before `first`, and the items from there on as vectors, block by block."""
         task = _ParseTask(wanted, None, *self._place(wanted), Converter(wanted))
-        start = self._measure.place_of(first + task.headed) if self._measure.records > 1 else START
+        start = self._measure.last_start(first + task.headed) if self._measure.records > 1 else START
         return max(0, start[0] - task.headed), self._items(task, start)
 
     def _items(self, task: _ParseTask, start: RecordOffset) -> Iterator[Any]:

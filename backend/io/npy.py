@@ -367,7 +367,7 @@ def npz_header(content: Content, wanted: Column) -> tuple[int, ...]:
         return header.shape
 
 
-def place_of(content: Content, name: str) -> int | None:
+def member_offset(content: Content, name: str) -> int | None:
     """Returns the offset of an uncompressed member in the archive; None if the member is compressed."""
     with opened(content, "is not an npz file") as archive:
         return stored_at(content, _find(archive, name))

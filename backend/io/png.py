@@ -39,7 +39,7 @@ from .sources_and_sinks import Content, blocks_of, new_array
 _SUB, _UP, _AVERAGE, _PAETH = 1, 2, 3, 4
 LEAST_DIAGONAL: Final = 256
 """The least bytes of a diagonal for which its NumPy calls cost little per byte."""
-_FEW: Final = 64
+_SHORT_DIAGONAL: Final = 64
 """The bytes of a diagonal below which the byte-by-byte loop is as fast."""
 
 
@@ -55,7 +55,7 @@ def restore(rows: Any, filters: Any, step: int, above: Any) -> Any:
         if filters[0] == _PAETH:
             filters[0] = _SUB
     if (filters >= _AVERAGE).any():
-        if min(len(rows) * step, rows.shape[1]) < _FEW:
+        if min(len(rows) * step, rows.shape[1]) < _SHORT_DIAGONAL:
             return _restore_bytes(rows, filters, step, above)
         return _restore_diagonals(rows, filters, step, above)
     rows = rows.copy()
@@ -150,7 +150,7 @@ LONGEST_SIDE: Final = 1_000_000
 _BAND: Final = 8 << 20
 """Bytes of a band of rows, for reading and for writing."""
 _WRITTEN: Final = 1 << 18
-_SMALL: Final = {b"IHDR": 13, b"PLTE": 768, b"tRNS": 768}
+_CHUNK_BYTES: Final = {b"IHDR": 13, b"PLTE": 768, b"tRNS": 768}
 _PIXELS: Final = b"IDAT"
 _BLOCK: Final = 1 << 16
 _CHANNELS: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
@@ -201,25 +201,25 @@ def _chunks(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
         if len(head) < 8:
             raise damaged("is truncated: it ends before its last chunk")
         length, name = struct.unpack(">I4s", head)
-        if not number and (name != b"IHDR" or length != _SMALL[name]):
+        if not number and (name != b"IHDR" or length != _CHUNK_BYTES[name]):
             raise damaged("does not begin with an image header")
         if length > LONGEST_CHUNK:
             raise damaged("has a chunk of an impossible length")
-        if name in _SMALL and length > _SMALL[name]:
-            raise damaged(f"has a chunk {name.decode()} of {length} bytes, more than {_SMALL[name]}")
+        if name in _CHUNK_BYTES and length > _CHUNK_BYTES[name]:
+            raise damaged(f"has a chunk {name.decode()} of {length} bytes, more than {_CHUNK_BYTES[name]}")
         sum, data = zlib.crc32(name), b""
         for block in _blocks(file, length, name):
             sum = zlib.crc32(block, sum)
             if name == _PIXELS:
                 yield name, block
-            elif name in _SMALL:
+            elif name in _CHUNK_BYTES:
                 data += block
         check = file.read(4)
         if len(check) < 4:
             raise damaged(f"is truncated inside its chunk {name.decode('latin-1')!r}")
         if sum != struct.unpack(">I", check)[0]:
             raise damaged(f"has a wrong checksum in its chunk {name.decode('latin-1')!r}")
-        if name in _SMALL or name == b"IEND":
+        if name in _CHUNK_BYTES or name == b"IEND":
             yield name, data
         if name == b"IEND":
             return

@@ -512,7 +512,7 @@ def row_source(path: str, wanted: InputSpec, shape: tuple[int, ...], places: tup
     file, member = split_member(path)
     content, suffix, column = Content(file), suffix_of(file), column_of(member, wanted)
     if suffix in (".npy", ".npz"):
-        at = 0 if suffix == ".npy" else npy.place_of(content, member)
+        at = 0 if suffix == ".npy" else npy.member_offset(content, member)
         return None if at is None else npy_source(content, kind, shape, at)
     size = content.size()
     blocks: Blocks

@@ -54,7 +54,7 @@ LONG_NANOSECONDS: Final = 10_000_000
 """Work (nanoseconds) from which a launch is cut into short tasks and handles interrupts between them."""
 
 
-HEARD_NANOSECONDS: Final = 5e6
+INTERRUPT_NANOSECONDS: Final = 5e6
 """The most work (estimated nanoseconds) of such a task, if it can be cut, so that interrupts are handled in time.  Functions of
 large arguments on a busy machine may take far longer than estimated."""
 
@@ -232,7 +232,7 @@ LEVELLED_NANOSECONDS: Final = 200_000.0
 
 def pieces(least: int, nanoseconds: float) -> int:
     """The number of tasks: `least`, or more for long work, so that interrupts are handled between them."""
-    return least if nanoseconds < LONG_NANOSECONDS else max(least, int(nanoseconds / HEARD_NANOSECONDS))
+    return least if nanoseconds < LONG_NANOSECONDS else max(least, int(nanoseconds / INTERRUPT_NANOSECONDS))
 
 
 def starts(size: int, step: int, threads: int, nanoseconds: float) -> list[int]:

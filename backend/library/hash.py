@@ -525,7 +525,7 @@ def counted_sort(items: NumArray, values: ValueRange, *, descending: bool, threa
 # runs of words with equal remaining key bits are ordered by the bits that were cut, in the same way, if the runs are few.
 
 WORD: Final = 63
-_SMALL: Final = 512
+_MIN_PACKED_KEYS: Final = 512
 _MOST_KEYS: Final = 1 << 31
 _CHUNK: Final = 1 << 15
 _GLANCE: Final = 32
@@ -582,7 +582,7 @@ def packed(columns: Sequence[NumArray]) -> list[NumArray]:
 def stable_order(keys: NumArray) -> NumArray:
     """Returns the positions (i64) in ascending order of integer keys, stable."""
     count = len(keys)
-    if count < _SMALL or count >= _MOST_KEYS:
+    if count < _MIN_PACKED_KEYS or count >= _MOST_KEYS:
         return np.argsort(keys, kind="stable")
     if is_ordered(keys):
         return np.arange(count)

@@ -406,7 +406,7 @@ SEARCHING: Final[dict[str, Operation]] = {
 # Note [Candidates].  All positions are compared with one pattern item after another, in shifted views; once few candidates
 # remain, only those are compared.  So the cost is that of reading the operand about twice, unless the operand is repetitive.
 
-_FEW: Final = 16
+_CANDIDATE_SHARE: Final = 16
 
 
 def find(call: OperationCall, pattern: NumArray, arg: NumArray) -> NumArray:
@@ -428,7 +428,7 @@ def find(call: OperationCall, pattern: NumArray, arg: NumArray) -> NumArray:
     for index, (item, offset) in enumerate(zip(items, offsets, strict=True)):
         alive &= arg[tuple(slice(int(o), int(o) + size) for o, size in zip(offset, box, strict=True))] == item
         left = int(np.count_nonzero(alive))
-        if left <= alive.size // _FEW:
+        if left <= alive.size // _CANDIDATE_SHARE:
             alive = _survivors(alive, arg, items[index + 1 :], offsets[index + 1 :])
             break
     result[inside] = alive

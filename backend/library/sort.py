@@ -131,7 +131,7 @@ def _odd_rows(source: NumArray, ordered: NumArray) -> NumArray:
     return np.flatnonzero(odd)
 
 
-def some_places(value: NumArray, wanted: Window, *, descending: bool) -> NumArray | None:
+def partial_grade(value: NumArray, wanted: Window, *, descending: bool) -> NumArray | None:
     """Returns the stable grade of a vector of which only a part is wanted; None if a full grade is not slower."""
     if value.ndim != 1 or value.dtype.kind == "c" or not selects(len(value), wanted):
         return None
@@ -637,7 +637,7 @@ def _grade(call: OperationCall, *arrays: NumArray) -> Arrays:
         if rows.ndim == 2 and rows.shape[1]:
             return call.unbatched(np.broadcast_to(_first_places(rows, descending=descending)[:, np.newaxis], rows.shape))
     if not call.rank:
-        some = None if wanted is None else some_places(arrays[0], wanted, descending=descending)
+        some = None if wanted is None else partial_grade(arrays[0], wanted, descending=descending)
         if some is not None:
             return (some,)
         return (_graded(arrays[0], descending=descending),)

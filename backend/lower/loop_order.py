@@ -136,13 +136,13 @@ def plan_nest(
     )  # fmt: skip
 
 
-def in_registers(nest: LoopOrder, *, is_exact: bool, finds_places: bool, is_right_fold: bool) -> LoopOrder:
+def in_registers(nest: LoopOrder, *, is_exact: bool, has_argument_reduction: bool, is_right_fold: bool) -> LoopOrder:
     """The loop order of a reduction on a CPU, where accumulators and short rows stay in registers.
 
-    Right folds use vectors of cells, and so do argument reductions (`finds_places`) except along rows.  So do reductions that are
-    exact in any order (`is_exact`) where no operand varies on both inner loops, as in an outer product: values that do not vary
-    on the reduced loop are computed once a vector, and those that vary on it alone are broadcast.  Short contiguous rows are
-    reduced along the row."""
+    Right folds use vectors of cells, and so do argument reductions (`has_argument_reduction`) except along rows.  So do
+    reductions that are exact in any order (`is_exact`) where no operand varies on both inner loops, as in an outer product:
+    values that do not vary on the reduced loop are computed once a vector, and those that vary on it alone are broadcast.  Short
+    contiguous rows are reduced along the row."""
     if nest.form is Form.MAP or len(nest.sizes) < 2:
         return nest
     cells, rows = nest.sizes[-2:]
@@ -152,7 +152,7 @@ def in_registers(nest: LoopOrder, *, is_exact: bool, finds_places: bool, is_righ
         abs(row) >= _MIN_MASKED_BYTES and not 0 < abs(cell) < abs(row) for cell, row in moving
     )
     along_rows = nest.form is Form.REDUCE_INNER and rows >= _MIN_SEARCHED_ROW
-    if is_right_fold or is_outer or (finds_places and not along_rows):
+    if is_right_fold or is_outer or (has_argument_reduction and not along_rows):
         return replace(nest, form=Form.REDUCE_IN_REGISTERS)
     if nest.form is Form.REDUCE_OUTER and rows_are_contiguous and _MIN_ROW <= rows <= LANES:
         return replace(nest, form=Form.REDUCE_INNER)

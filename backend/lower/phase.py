@@ -172,9 +172,9 @@ class PhaseNest:
 
     def states(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """The initial states of the reductions for the single item at a point of all axes."""
-        finds_places = any(one.is_argument_reduction for one in self.reductions)
+        has_argument_reduction = any(one.is_argument_reduction for one in self.reductions)
         items, last = self.values(point, known), len(point) - 1
-        position = self.b.number(self.coordinate(last, point)) if finds_places else ""
+        position = self.b.number(self.coordinate(last, point)) if has_argument_reduction else ""
         return [register for one, item in zip(self.reductions, items, strict=True) for register in one.of_item(self.b, item,
             position)]
 
@@ -326,8 +326,8 @@ class PhaseNest:
         """The reduced parts at a point of the parallel axes."""
         if self.state_dependent:
             return self.right_fold(point, known)
-        finds_places = any(one.is_argument_reduction for one in self.reductions)
-        if finds_places and any(one.is_ordered for one in self.reductions):
+        has_argument_reduction = any(one.is_argument_reduction for one in self.reductions)
+        if has_argument_reduction and any(one.is_ordered for one in self.reductions):
             return self.reduced_apart(point, known)
         if any(one.is_ordered for one in self.reductions):
 
@@ -335,9 +335,9 @@ class PhaseNest:
                 return self.values([*point, index], known, mask)
 
             return self.ordered(items, self.reductions, is_alone=not point)
-        if self.form is Form.REDUCE_IN_REGISTERS or (finds_places and self.last.most <= MOST_UNROLLED):
+        if self.form is Form.REDUCE_IN_REGISTERS or (has_argument_reduction and self.last.most <= MOST_UNROLLED):
             return self.itemwise(point, known)
-        return self.first_extremes(point, known) if finds_places else self.in_any_order(point, known)
+        return self.first_extremes(point, known) if has_argument_reduction else self.in_any_order(point, known)
 
     def reduced_apart(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """The results where sums, which have an order, and argument reductions need separate loops."""
@@ -417,10 +417,10 @@ class PhaseNest:
             block.yields = (*after, *blocks)
         totals = list(block.results[: len(extremes)])
         for number, first in zip(finding, block.results[len(extremes) :], strict=True):
-            totals[number] = self.first_place(point, known, number, totals[number], at(first))
+            totals[number] = self.first_position(point, known, number, totals[number], at(first))
         return totals
 
-    def first_place(self, point: Sequence[Index], known: dict[int, str], number: int, extreme: str, first: Index) -> str:
+    def first_position(self, point: Sequence[Index], known: dict[int, str], number: int, extreme: str, first: Index) -> str:
         """The position of the first item that equals the extreme.  It lies in the block that begins at `first`, unless all items
         of that block are NaN; then it is searched item by item."""
         b, size, one = self.b, self.extents[-1], self.reductions[number]

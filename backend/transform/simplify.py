@@ -175,10 +175,10 @@ class _Simplifier:
     def branch(self, node: If, facts: Facts) -> list[Statement]:
         value = facts.truth_of(node.condition)
         if value is not None:
-            taken = self.block(node.then if value else node.otherwise, facts)
+            arm = self.block(node.then if value else node.otherwise, facts)
             for chosen in node.results:
                 self.definitions.add_alias(chosen.name, chosen.then if value else chosen.otherwise)
-            return list(taken)
+            return list(arm)
         then = self.block(node.then, facts.assuming(node.condition))
         otherwise = self.block(node.otherwise, facts.assuming(node.condition, False))
         results = []

@@ -164,10 +164,10 @@ class NativeSignature:
         program = prepared.program()
         if program is None:
             return NOT_APPLICABLE
-        taken = [value if type(value) in _NUMBERS else array for value, array in zip(given, arrays, strict=True)]
-        result = program.function(*taken)
+        operands = [value if type(value) in _NUMBERS else array for value, array in zip(given, arrays, strict=True)]
+        result = program.function(*operands)
         if result is NOT_APPLICABLE and program.admit(arrays):
-            result = program.function(*taken)
+            result = program.function(*operands)
         if result is not NOT_APPLICABLE:
             self.latest = program.function
         return result

@@ -163,7 +163,7 @@ def _tile_ns(device: DeviceProfile, profile: Profile, reading: CostTable | None)
     """A function that predicts a tile on a device: reading it or computing it, whichever is longer."""
     from ...backend.devices.profile import GRAIN
     from ...backend.devices.this_machine import READ, disk_ns
-    from ...backend.schedule.streams.passes import computing_ns
+    from ...backend.schedule.streams.pass_times import computing_ns
 
     alone = replace(profile, devices=(replace(device, home=True, count=1),), links=())
 

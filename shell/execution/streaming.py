@@ -169,8 +169,8 @@ def plan_in_tiles(
     from ...backend.schedule.program.plan_program import require_current
     from ...backend.schedule.program.schedule_from_plan import differing_parts
     from ...backend.schedule.single_device import Detail
+    from ...backend.schedule.streams.pass_checks import faults_of_streams
     from ...backend.schedule.streams.pass_partitioning import CannotStream
-    from ...backend.schedule.streams.passes import faults_of_streams
     from ...backend.schedule.streams.stream_planning import Stored, Streaming, plan_streams
 
     stages: list[SelectionStage] = []
@@ -206,7 +206,7 @@ def plan_in_tiles(
 
 def plan_stage(asked: Streaming, selection: Selection, device: Device, settle: PlanSelection, detail: Detail) -> SelectionStage:
     """Plan a selection stage, after those before it.  Raises CannotStream."""
-    from ...backend.schedule.streams.passes import faults_of_streams
+    from ...backend.schedule.streams.pass_checks import faults_of_streams
     from ...backend.schedule.streams.stream_planning import SelectionStage, plan_streams
 
     plan, planned = plan_streams(asked, device, (), detail, settle)
@@ -459,7 +459,7 @@ def require_sizes_known(program: LoadedProgram, what: str) -> None:
 
 def predicted_seconds(program: LoadedProgram) -> float:
     """The predicted time of a program that streams, all its stages together, by this machine's cost tables."""
-    from ...backend.schedule.streams.passes import PassTimes
+    from ...backend.schedule.streams.pass_times import PassTimes
     from .stored_plans import this_machine
 
     run, profile = program.run, this_machine()

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.cluster import step_times
+from rho.backend.cluster import cluster_transport
 from rho.backend.cluster.client import ClusterClient
 from rho.backend.cluster.cluster_profile import profile_of_members
-from rho.backend.cluster.step_times import IN_A_ROW, ComputeTime, Drift
+from rho.backend.cluster.cluster_transport import DRIFT_RUNS, ComputeTime, Drift
 from rho.shell.execution import scheduling
 from rho.shell.execution.stored_plans import this_machine
 from rho.tests.cluster.residents import Some, Threads, cluster_of
@@ -45,9 +45,9 @@ def test_only_runs_in_a_row_on_one_side_count(ratios: tuple[float | None, ...], 
 def test_what_is_too_short_says_nothing() -> None:
     ran = ComputeTime({1: 1_000_000}, None, 4_000_000)
     assert ran.ratio is None
-    ran.ns = step_times.LEAST_NS
-    assert ran.ratio == Fraction(step_times.LEAST_NS, 1_000_000)
-    assert ComputeTime({}, None, step_times.LEAST_NS).ratio is None
+    ran.ns = cluster_transport.MIN_COMPARED_NS
+    assert ran.ratio == Fraction(cluster_transport.MIN_COMPARED_NS, 1_000_000)
+    assert ComputeTime({}, None, cluster_transport.MIN_COMPARED_NS).ratio is None
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_runs_that_are_off_are_planned_anew_once_and_keep_their_bits(
             assert run(x=x, cluster=cluster)["y"].tobytes() == alone
         assert (len(plans), told) == (1, [])
         slow["ratio"] = Fraction(3)
-        for _ in range(IN_A_ROW):
+        for _ in range(DRIFT_RUNS):
             assert run(x=x, cluster=cluster)["y"].tobytes() == alone
         assert len(plans) == 1 and len(told) == 3 and all("the next run is planned with what was measured" in one for one in told)
         slow["ratio"] = Fraction(1)

@@ -16,7 +16,7 @@ import rho
 from rho.backend.cluster import worker
 from rho.backend.cluster.client import TiledAttempt
 from rho.backend.schedule.plan.plan import DeviceId, StreamStep, TileShare
-from rho.backend.schedule.streams.passes import faults_of_streams
+from rho.backend.schedule.streams.pass_checks import faults_of_streams
 from rho.backend.schedule.streams.stream_planning import Stored, TileDevice, plan_streams
 from rho.lang.diagnostics.model import Code, Refused, RhoError
 from rho.lang.support import files

@@ -7,9 +7,8 @@ from collections import Counter
 import pytest
 
 from rho import backend
-from rho.backend.cluster import step_times
-from rho.backend.cluster.cluster_transport import HOME, Process, Shares
-from rho.backend.cluster.step_times import Journal, Seen
+from rho.backend.cluster import cluster_transport
+from rho.backend.cluster.cluster_transport import HOME, Journal, Process, ProcessJournal, Shares
 from rho.backend.graph.phases import PhaseId
 from rho.backend.schedule.plan.plan import LoopStep, TransferStep, phases_of
 from rho.backend.vm.run_state import StepTiming
@@ -40,10 +39,10 @@ def test_every_step_is_told_at_both_its_ends(threads: Threads, seed: int) -> Non
 
 def test_clocks_are_not_compared() -> None:
     """A worker whose clock began elsewhere: its time lies in the middle of what home saw."""
-    seen = Seen("tcp://there", asked=1_000, span=600)
+    seen = ProcessJournal("tcp://there", asked=1_000, span=600)
     seen.answered = 2_000
     assert seen.slack == 200 and seen.process == "tcp://there, to 0.00 ms"
-    assert Seen("", 5, 10, 15).process == ""
+    assert ProcessJournal("", 5, 10, 15).process == ""
 
 
 def test_queues_that_run_a_loop_together_tell_it_each(threads: Threads) -> None:
@@ -56,7 +55,7 @@ def test_queues_that_run_a_loop_together_tell_it_each(threads: Threads) -> None:
 
 
 def test_executions_beyond_the_most_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_times, "MOST", 2)
+    monkeypatch.setattr(cluster_transport, "MAX_RECORDED_STEPS", 2)
     plan, bound, _ = prepared(2, 0)
     shares = Shares(plan, {device.id: HOME if device.id == plan.home else Process(1) for device in plan.devices})
     phase = bound.graph.phases[0]

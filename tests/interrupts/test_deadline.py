@@ -130,7 +130,7 @@ def test_in_words_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_between_the_ranges_of_a_region(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(tiering.SWITCH, "always")
-    monkeypatch.setattr(tiering, "HEARD_NANOSECONDS", 1)
+    monkeypatch.setattr(tiering, "INTERRUPT_NANOSECONDS", 1)
     function = rho.compile("{x←⍵ ⋄ {(0.5×⍵)+x[⍺]}⍣(⍳≢x) ⊢ 0.0}")
     x = np.arange(400_000.0)
     expected = function(x)

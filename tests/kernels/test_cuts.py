@@ -20,7 +20,7 @@ SPACES = [((3, 20_000), 2), ((5, 3, 9_000), 3), ((700, 33), 2), ((2, 2048, 9), 3
 def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if a few hundred points were long work."""
     monkeypatch.setattr(tiering, "LONG_NANOSECONDS", 0)
-    monkeypatch.setattr(tiering, "HEARD_NANOSECONDS", 400.0)
+    monkeypatch.setattr(tiering, "INTERRUPT_NANOSECONDS", 400.0)
     monkeypatch.setattr(parallel_for, "LONG_NANOSECONDS", 0)
 
 

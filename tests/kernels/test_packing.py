@@ -36,10 +36,10 @@ def run(text: str, inputs: dict[str, Any], mode: str, monkeypatch: pytest.Monkey
     return np.asarray(backend.execute(plan, bound, inputs).outputs["r"].value)
 
 
-@pytest.mark.parametrize("stretch", [1, tiering.HEARD_NANOSECONDS])
+@pytest.mark.parametrize("stretch", [1, tiering.INTERRUPT_NANOSECONDS])
 @pytest.mark.parametrize("text", PROGRAMS)
 def test_packed_operands_give_the_same_bits(text: str, stretch: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiering, "HEARD_NANOSECONDS", stretch)
+    monkeypatch.setattr(tiering, "INTERRUPT_NANOSECONDS", stretch)
     rng = np.random.default_rng(1)
     inputs = {"A": rng.random((300, 40)), "B": rng.random((40, 7)), "C": rng.random((9, 40))}
     assert same_bits(run(text, inputs, "always", monkeypatch), run(text, inputs, "off", monkeypatch))

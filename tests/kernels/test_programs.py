@@ -75,7 +75,7 @@ def test_loops_have_the_bits_of_their_turns(monkeypatch: pytest.MonkeyPatch) -> 
     made = []
     for mode, heard, threads, least in (("always", 5e6, 1, 1 << 16), ("always", 800, 3, 1), ("off", 1, 1, 1)):
         monkeypatch.setenv(tiering.SWITCH, mode)
-        monkeypatch.setattr(tiering, "HEARD_NANOSECONDS", heard)
+        monkeypatch.setattr(tiering, "INTERRUPT_NANOSECONDS", heard)
         monkeypatch.setattr(tiering, "SHARED_NANOSECONDS", least)
         plan = backend.plan(bound, Device("cpu0", "cpu", threads))
         made.append(backend.execute(plan, bound, given).outputs["r"].value.tobytes())

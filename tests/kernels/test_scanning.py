@@ -54,7 +54,7 @@ def test_a_native_chain_has_a_carry_for_each_task(monkeypatch: pytest.MonkeyPatc
     """All of them were in the two items that tasks of other scans share, and overwrote what lay behind."""
     monkeypatch.setenv(tiering.SWITCH, "always")
     monkeypatch.setattr(tiering, "LONG_NANOSECONDS", 1)
-    monkeypatch.setattr(cpu_templates, "_HEARD", 8 * BLOCK)
+    monkeypatch.setattr(cpu_templates, "_INTERRUPT_BYTES", 8 * BLOCK)
     monkeypatch.setattr(cpu_templates, "_scan_cache", LruCache(256))
     memory = np.full(64, -0.0)
     monkeypatch.setattr(cpu_templates, "_carry", lambda function, kind: memory[:2])
@@ -89,7 +89,7 @@ def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.Monke
 def test_a_long_line_is_scanned_batch_by_batch(kind: Kind, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(tiering.SWITCH, "always")
     monkeypatch.setattr(tiering, "LONG_NANOSECONDS", 0.0)
-    monkeypatch.setattr(cpu_templates, "_HEARD", 1 << 16)
+    monkeypatch.setattr(cpu_templates, "_INTERRUPT_BYTES", 1 << 16)
     monkeypatch.setattr(cpu_templates, "_scan_cache", LruCache(256))
     array = data(kind, 70_001, 3)
     if kind.is_float:

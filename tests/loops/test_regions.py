@@ -82,7 +82,7 @@ def test_ranges_change_no_bit(text: str, ran: list[str], monkeypatch: pytest.Mon
     monkeypatch.setenv("RHO_KERNELS", "off")
     expected = outcome(rho.compile(text), args)
     monkeypatch.setenv("RHO_KERNELS", "always")
-    monkeypatch.setattr(tiering, "HEARD_NANOSECONDS", 1)
+    monkeypatch.setattr(tiering, "INTERRUPT_NANOSECONDS", 1)
     monkeypatch.setattr(ranges, "_FIRST_OPERATIONS", 1)
     monkeypatch.setattr(ranges, "_GROWTH", 1)
     assert same(outcome(rho.compile(text), args), expected)

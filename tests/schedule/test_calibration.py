@@ -171,7 +171,7 @@ def test_programs_ask_for_the_tables_the_model_asks_for() -> None:
     seen = set()
     for row in probes.LIBRARY:
         ready = row.ns.terms[0][0].ready(64, 1, Steady())
-        asked = probes.asked_for(row, ready)
+        asked = probes.looked_up_row(row, ready)
         assert isinstance(asked.table, str) and is_key(asked.table) and isinstance(asked.at, int) and asked.at > 0, row
         assert ready() > 0
         seen.add(asked.table)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rho.backend.schedule.plan.plan import ExecutionPlan, FreeStep, RunStep, Step, StreamStep
-from rho.backend.schedule.streams.passes import faults_of_streams
+from rho.backend.schedule.streams.pass_checks import faults_of_streams
 from rho.backend.schedule.streams.stream_planning import Stored
 
 from .programs import CASES, data

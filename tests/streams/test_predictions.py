@@ -14,7 +14,7 @@ from rho.backend.calibration import probes
 from rho.backend.calibration.measurement_loop import LoadMonitor, Section
 from rho.backend.devices.profile import CostTable, DeviceProfile, Profile, is_key
 from rho.backend.devices.this_machine import DECLARED, READ, SCRATCH_READ, SCRATCH_WRITE, WRITE, disk_ns
-from rho.backend.schedule.streams.passes import PassTimes, sorting_ns
+from rho.backend.schedule.streams.pass_times import PassTimes, sorting_ns
 from rho.shell.execution import stored_plans
 from rho.shell.execution.stored_plans import this_machine
 from rho.shell.execution.streaming import InTiles, passes_of, predicted_seconds, stages_of

@@ -19,7 +19,7 @@ from ..registry import LIBRARY
 from . import structured
 from .state import CarriedValue, FrameAxes, LoweringState, op_may_fail
 
-_FEW: Final = 8
+_MAX_UNROLLED_AMOUNTS: Final = 8
 """The most amounts of a rotation that is lowered to one rotation per amount."""
 
 
@@ -104,7 +104,7 @@ def rotate(state: LoweringState, op: c.Rotate) -> None:
     frame = state.union([op.arg, op.amount])
     span = state.span(op.result)
     count = state.sizes(frame)[0].constant if len(frame) == 1 else None
-    if amount.frame and not state.shape(op.amount) and count is not None and 0 < count <= _FEW:
+    if amount.frame and not state.shape(op.amount) and count is not None and 0 < count <= _MAX_UNROLLED_AMOUNTS:
         _rotate_by_each(state, op, frame, count)
         return
     value = state.carry(arg, frame, span)

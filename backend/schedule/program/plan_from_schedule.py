@@ -142,7 +142,7 @@ def buffers_of(pieces: Sequence[PlannedBuffer], program: ProgramProblem, names: 
     """The plan's buffers with addresses by first fit in order of start (beyond `MAX_SEARCHED_BUFFERS` live ones: one after the
     other); `first` and `last` are ticks."""
     buffers: list[Buffer] = []
-    taken: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    occupied: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     tops: dict[int, int] = defaultdict(int)
     numbers, types = Numbers(), program.bound.graph.types
     for piece in sorted(pieces, key=lambda p: (p.start, p.phase, p.device, p.produced_by)):
@@ -153,10 +153,10 @@ def buffers_of(pieces: Sequence[PlannedBuffer], program: ProgramProblem, names: 
         for value, box in zip(traverse.results(phase), piece.boxes, strict=True):
             size = numbers.bytes(types[value], box)
             offset = tops[piece.device]
-            if len(taken[piece.device]) < MAX_SEARCHED_BUFFERS:
-                taken[piece.device] = [t for t in taken[piece.device] if t[2] > piece.start]
-                offset = first_fit(sorted((a, b) for a, b, _ in taken[piece.device]), rounded_to_alignment(size))
-            taken[piece.device].append((offset, offset + rounded_to_alignment(size), piece.span[1]))
+            if len(occupied[piece.device]) < MAX_SEARCHED_BUFFERS:
+                occupied[piece.device] = [t for t in occupied[piece.device] if t[2] > piece.start]
+                offset = first_fit(sorted((a, b) for a, b, _ in occupied[piece.device]), rounded_to_alignment(size))
+            occupied[piece.device].append((offset, offset + rounded_to_alignment(size), piece.span[1]))
             tops[piece.device] = max(tops[piece.device], offset + rounded_to_alignment(size))
             buffers.append(Buffer(value, DeviceId(names[piece.device]), role, size, offset, piece.start, piece.end))
     return tuple(buffers)

@@ -544,13 +544,13 @@ def _ranked(alone: BoundGraph, phase: Phase, profile: Profile) -> Profile:
 
 def _first(ranked: Profile, count: int) -> Profile:
     """The profile's first devices."""
-    taken: list[DeviceProfile] = []
+    selected: list[DeviceProfile] = []
     for device in ranked.devices:
-        taken_here = min(device.count, count)
-        count -= taken_here
-        if taken_here:
-            taken.append(replace(device, count=taken_here))
-    return ranked.restricted(taken)
+        used = min(device.count, count)
+        count -= used
+        if used:
+            selected.append(replace(device, count=used))
+    return ranked.restricted(selected)
 
 
 def _row(cut: Cut | None, count: int, program: ProgramProblem, answer: Answer) -> CutCost | None:

@@ -406,10 +406,10 @@ def rounded_to_alignment(count: int) -> int:
     return -(-count // ALIGNMENT) * ALIGNMENT
 
 
-def first_fit(taken: Iterable[tuple[int, int]], size: int) -> int:
-    """The address of `size` bytes by first fit; `taken`: (start, stop) in the order of addresses."""
+def first_fit(occupied: Iterable[tuple[int, int]], size: int) -> int:
+    """The address of `size` bytes by first fit; `occupied`: (start, stop) in the order of addresses."""
     offset = 0
-    for start, stop in taken:
+    for start, stop in occupied:
         if start - offset >= size:
             break
         offset = max(offset, stop)

@@ -364,10 +364,10 @@ MOST_KINDS: Final = 64
 """The most different graphs of tiles in one pass, as each is planned and compiled separately."""
 MOST_PHASES: Final = 2_000
 """The most phases to which one loop may be unrolled."""
-_SMALL: Final = 16
-"""Selected cells become a whole input if they take at most 1/_SMALL of the memory."""
-_SHARE: Final = 2
-"""A value is collected whole if it takes at most 1/_SHARE of the memory."""
+_SELECTION_SHARE: Final = 16
+"""Selected cells become a whole input if they take at most 1/_SELECTION_SHARE of the memory."""
+_COLLECTED_SHARE: Final = 2
+"""A value is collected whole if it takes at most 1/_COLLECTED_SHARE of the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,7 +432,7 @@ class Streaming:
         sources = dict(self.sources)
         for store in selection.stores:
             size = count * prod(store.cell) * store.kind.bytes
-            if size * _SMALL > self.limit:
+            if size * _SELECTION_SHARE > self.limit:
                 sources[store.name] = Stored(size)
         names = {store.name for store in selection.stores}
         return replace(self, bound=bound, sources=sources, undivided=self.undivided | names)
@@ -525,7 +525,7 @@ def _with_peaks(main: SubPlan, shares: Sequence[TileShare]) -> SubPlan:
 
 def _flow(request: Streaming) -> PassPartitioning:
     """Returns the passes; an output to a file that takes rows only is written in tiles only if its tiles are rows."""
-    fits: Callable[[int], bool] = lambda count: count * _SHARE <= request.limit  # noqa: E731
+    fits: Callable[[int], bool] = lambda count: count * _COLLECTED_SHARE <= request.limit  # noqa: E731
     flow = partition_passes(request.bound.graph, request.sources, request.sinks, fits)
     undivided = {
         sink.phase.name
