@@ -23,6 +23,7 @@ def test_keys_out_of_range(monkeypatch: pytest.MonkeyPatch) -> None:
             assert templates.reduce_by_key("add", Kind.F64, keys, np.ones(7), 3, 2) is None
 
 
+@np.errstate(all="ignore")  # as the executor calls these functions
 def test_ascending_keys_go_by_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """In pieces of whole runs, also where one run is most of the keys; what does not ascend goes item by item."""
     monkeypatch.setenv(tiering.SWITCH, "always")
@@ -42,6 +43,7 @@ def test_ascending_keys_go_by_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("function", ["add", "mul", "min", "max", "and", "or"])
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("order", ["none", "ascending", "first half"])
+@np.errstate(all="ignore")  # as the executor calls these functions
 def test_bits(kind: Kind, function: str, threads: int, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if (kind is Kind.BOOL) != (function in ("and", "or")):
         pytest.skip("no such function")
