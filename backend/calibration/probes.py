@@ -31,8 +31,7 @@ from ...typechecker.elements import FUNCTIONS, ArrayType, Element, Kind
 from ...typechecker.sizes.polynomials import number
 from ..cpu.backend import CpuBackend
 from ..cpu.views import DTYPES
-from ..devices.kernel_form import Tier, WorkSharing, shared_out, surroundings, work_of
-from ..devices.measured_phase_cost import RUNS
+from ..devices.kernel_form import RUNS, Tier, WorkSharing, shared_out, surroundings, work_of
 from ..devices.op_tables import Rates
 from ..devices.phase_cost import library_grains, numbers_of
 from ..devices.profile import CONSTANTS, CostTable, DeviceProfile, Grains, function_key

@@ -515,8 +515,7 @@ class RegionLaunch:
         self, name: str, component: int, first: tuple[NumArray, BufferRef], finals: list[tuple[int, NumArray, BufferRef]], *,
         doubled: bool,
     ) -> None:  # fmt: skip
-        """Places a component of the state in its result, unless the result stacks all states.  With `doubled` the state has two
-        adjacent buffers, of which the latest is copied to the result."""
+        """Stores a component in its result, unless that stacks all states; of two buffers (`doubled`) it gets the latest."""
         execution, value = self.execution, traverse.results(self.phase)[component]
         shape, dtype = first[0].shape, DTYPES[self.types.kind(value)]
         is_stacked = any(isinstance(source, ScopeOutput) for _, source in execution.views)
@@ -692,8 +691,7 @@ class RegionRun:
         return isinstance(self.phase, Loop) or is_stencil_group(self.phase)
 
     def is_chosen(self, types: Types, program: Phases) -> bool | None:
-        """Returns whether the region is estimated to take less time than a native launch for each phase; None if that is unknown,
-        because the region is lowered only after runs without it have lost enough time."""
+        """Returns whether the region is estimated to be faster than a launch per phase; None before it is lowered."""
         mode = tiering.mode()
         if self.reason or mode is tiering.Mode.OFF or not is_installed():
             return False
@@ -819,8 +817,7 @@ class RegionRun:
                ) -> dict[str, NumArray] | None:  # fmt: skip
         """Returns the arrays of input views by name; None if one does not have its type, or the region's layout.
 
-        `are_copied`: may small arrays be replaced by contiguous copies?
-        """
+        `are_copied`: may small arrays be replaced by contiguous copies?"""
         assert self.region is not None
         arrays: dict[str, NumArray] = {}
         for view in self.region.program.views:

@@ -46,16 +46,24 @@ from ..lower.region import FIRST, LAST, Region, lower_region
 from ..lower.scope import NotLowerable
 from ..transform.pipeline import runs_in_tiles
 from .cost_functions import largest, smallest
-from .kernel_form import Applied, Number as Numbers, Types, Work, calls, strides, together, varies, work_of
-from .measured_phase_cost import (
-    ALONE,
+from .kernel_form import (
+    NO_CONTEXT,
+    Applied,
+    Number as Numbers,
+    Types,
+    Work,
     application_rate,
     applied_grains,
+    calls,
     chained_grains,
     moved_grains,
     shared_work,
     step,
+    strides,
+    together,
+    varies,
     work_grains,
+    work_of,
 )
 from .op_tables import Around, Rates
 from .profile import GRAIN, CostTable, Grains, reduce_stems, scalar_stems
@@ -302,7 +310,7 @@ def _walk(phases: Sequence[Phase], results: Sequence[ValueId], graph: Graph, uni
 
 # ---------------------------------------------------------------------------------------------------- structured phases
 #
-# The time of a structured phase: on a measured device by the tables of the form in which it will run (`measured_phase_cost`), on
+# The time of a structured phase: on a measured device by the tables of the form in which it will run (`kernel_form`), on
 # a declared device by tables of whole phases.  Both include copies that a read needs before the phase runs.
 #
 # Note [One application].  The tables of a declared device are about phases that are one application of full operands, or one
@@ -344,7 +352,7 @@ def structured_grains(phase: Structured, types: Types, rates: Rates, number: Num
         return Grains(copied + _padding(phase, types, rates, number, space))
     if rates.measured:
         work = work_of(phase, types, space.extents, number, kernels=rates.kernels)
-        around = ALONE if cut is not None else rates.around.get(phase.id, ALONE)
+        around = NO_CONTEXT if cut is not None else rates.around.get(phase.id, NO_CONTEXT)
         return Grains(work_grains(work, rates, around) + _padding(phase, types, rates, number, space))
     single = _one_application(phase, types, rates, space, number)
     if single is not None:

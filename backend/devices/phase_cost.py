@@ -47,9 +47,8 @@ from ..graph.phases import (
 from ..graph.registry import LIBRARY
 from ..lower.fusion_units import shape_of
 from .cost_functions import Curve, Formula, Ticks, Trace, Undecided, largest, smallest
-from .kernel_form import Number, Types, is_view, surroundings
+from .kernel_form import Number, Types, cooled, is_view, surroundings
 from .loop_cost import BOOLE, chains_in, region_grains, repeated_grains, structured_grains
-from .measured_phase_cost import cooled
 from .op_tables import Around, NoTable, Rates
 from .profile import BY_WORK, GRAIN, STORE, Calibration, DeviceProfile, Grains, Profile
 

@@ -9,7 +9,7 @@ import pytest
 
 from rho import backend
 from rho.backend.calibration.measurement_loop import MeasuredCurve, rising, table_of
-from rho.backend.devices import kernel_form, measured_phase_cost
+from rho.backend.devices import kernel_form
 from rho.backend.devices.kernel_form import surroundings
 from rho.backend.devices.loop_cost import chains_in
 from rho.backend.devices.op_tables import Around, Rates
@@ -201,7 +201,7 @@ def test_short_rows_cost_entering_their_loop() -> None:
     narrow = bound("input A : f64[r c]\ninput v : f64[c]\noutput z ← A+⍤1⊢v\n", A=(25_600, 4), v=(4,))
     rates = Rates(device())
     assert (
-        measured_phase_cost.applied_grains(work(narrow), rates) > measured_phase_cost.applied_grains(work(wide),
+        kernel_form.applied_grains(work(narrow), rates) > kernel_form.applied_grains(work(wide),
         rates) + (25_600 * 4 - 256 << 16) * 9 // 10
     )
 
@@ -211,7 +211,7 @@ def test_bytes_cost_by_what_was_touched_since() -> None:
     graph = bound(SUM, x=(MANY,), y=(MANY,))
     rates = Rates(device(read__f64=table))
     near, far = (
-        measured_phase_cost.moved_grains(work(graph), rates, Around(0,
+        kernel_form.moved_grains(work(graph), rates, Around(0,
         {r.value: since for r in of(graph)[0].reads})) for since in (1, 10**9)
     )
     assert near < far
