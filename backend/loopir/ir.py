@@ -597,4 +597,5 @@ def integer(b: LoopBuilder, function: str, left: str, right: str) -> str:
 
 def quotient(b: LoopBuilder, number: Index, divisor: int) -> Index:
     """The floor of a number divided by a power of two."""
+    assert divisor.bit_count() == 1, divisor
     return at(integer(b, "shr", b.constant(Kind.I64, divisor.bit_length() - 1), b.number(number)))

@@ -266,6 +266,8 @@ _FEW_ROWS: Final = 2 * LANES
 _FEW_CELLS: Final = 16
 """The most cells for which `_NEIGHBOURS` neighbouring lanes of columns are added at once."""
 _NEIGHBOURS: Final = 4
+_LINE: Final = 64
+"""Bytes of a cache line."""
 _CELLS_IN_MEMORY: Final = 4096
 """Partial results of columns that are stored in memory at once."""
 
@@ -370,8 +372,14 @@ class _SumBlock:
         raise NotImplementedError
 
     def views(self, prefix: str, count: int) -> list[str]:
-        shape = Index((), count), *(Index((), cells.most) for cells in (self.cells,) if cells)
-        return [self.b.view(prefix, s.kind, shape, ViewRole.SCRATCH, private=True).name for s in self.sums]
+        """Scratch for so many lanes; a cache line lies between those of many cells, so that they are in different sets."""
+        most = [self.cells.most] if self.cells else []
+
+        def view(kind: Kind) -> str:
+            shape = Index((), count), *(Index((), cells + _LINE // kind.bytes) for cells in most)
+            return self.b.view(prefix, kind, shape, ViewRole.SCRATCH, private=True).name
+
+        return [view(s.kind) for s in self.sums]
 
     def state_indices(self, lane: Index, cell: Index) -> tuple[Index, ...]:
         return (lane, cell) if self.cells else (lane,)

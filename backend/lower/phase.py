@@ -106,7 +106,7 @@ class PhaseNest:
     """Are items reduced in index order, rather than by many threads?"""
     shares_rows: ClassVar = False
     """May several rows be reduced at once?"""
-    most_cells = 1024
+    most_cells = 4096
     """The most adjacent cells that are reduced together."""
 
     def __init__(self, b: LoopBuilder, form: Form, body: Body, extents: Sequence[Index], last: Extent = _ANY_EXTENT) -> None:
@@ -225,8 +225,8 @@ class PhaseNest:
                 self.write_inner(point, known)
 
     def rows_together(self) -> int:
-        """The number of rows that are reduced at once, so that shared operands are loaded once; 1 if none is shared, or a row may
-        fail."""
+        """The number of rows that are reduced at once, a power of two, so that shared operands are loaded once; 1 if none is
+        shared, or a row may fail."""
         last = len(self.extents) - 1
         if not (self.shares_rows and self.form is Form.REDUCE_INNER and last and all(one.is_ordered for one in self.reductions)):
             return 1
@@ -235,7 +235,8 @@ class PhaseNest:
             return 1
         loads = [self.axes[number] for number in self.at_depth[-1] if isinstance(self.nodes[number], ReadNode)]
         is_shared = any(last - 1 not in axes for axes in loads) and any(last - 1 in axes for axes in loads)
-        return (SHORT_SHARING_ROWS if self.last.length else SHARING_ROWS) // len(self.reductions) if is_shared else 1
+        rows = (SHORT_SHARING_ROWS if self.last.length else SHARING_ROWS) // len(self.reductions) if is_shared else 1
+        return 1 << (max(1, rows).bit_length() - 1)
 
     def write_rows(self, point: Sequence[Index], known: dict[int, str], extent: Index, together: int) -> None:
         """Reduces `together` neighbouring rows at a time, then each remaining row."""

@@ -14,9 +14,11 @@ import pytest
 from values import is_within
 
 import rho
-from rho.backend.jit import tiering
+from rho.backend.jit import compiler, tiering
 from rho.backend.library import products
 from rho.backend.library.products import bound_product, products_of
+from rho.backend.loopir.ir import Index, LoopBuilder, quotient
+from rho.backend.lower import phase as lower_phase
 from rho.backend.vm import runtime
 from rho.backend.vm.bytecode import NOT_APPLICABLE
 from rho.typechecker.elements import Kind
@@ -304,3 +306,17 @@ def test_products_with_a_vector_are_native_at_any_rank(shapes: Any, monkeypatch:
     first = [called(*given) for _ in range(4)][-1]
     monkeypatch.delattr(products, "summed_products")  # which Python would call
     assert called(*given).tobytes() == first.tobytes()
+
+
+@pytest.mark.parametrize("rows", [1, 3, 5, 6])
+def test_any_number_of_shared_rows_gives_the_same_bits(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A number that is no power of two is rounded down, and rows that remain are reduced alone."""
+    matrix, vector = np.random.default_rng(1).standard_normal((13, 300)), np.arange(300.0)
+    monkeypatch.setenv("RHO_KERNELS", "always")
+    expected = rho.compile("{⍺+.×⍵}")(matrix, vector)
+    monkeypatch.setattr(lower_phase, "SHARING_ROWS", rows)
+    monkeypatch.setattr(compiler, "_addresses", {})
+    monkeypatch.setenv("RHO_KERNEL_CACHE", "off")
+    np.testing.assert_array_equal(rho.compile("{⍺+.×⍵}")(matrix, vector), expected)
+    with pytest.raises(AssertionError):  # what would read and write past the arrays
+        quotient(LoopBuilder(), Index((), 13), 3)
