@@ -129,6 +129,7 @@ SCANS = (
     "z ← ⌈\\x\noutput z\n+/k=⌊\\9-k", "+/8|+\\k\nz ← +\\k×3\noutput z", "z ← ∨\\x>0.9999\noutput z\n+/z",
     "z ← ⌊⍀(x+k) ⍪⍤0 ⊢ x\noutput z", "z ← +\\x-0.5\noutput z\n⌈/+\\x×k", "z ← +⍀(x+k) ⍪⍤0 ⊢ x\noutput z",
     "z ← 1÷1+⌊+\\x×0.5\noutput z\n⌈/×\\1+k", "z ← +\\1e300×x-0.5\noutput z", "(+/+\\9↓x)+1×⌈/+\\k",
+    "z ← +\\f32 x\noutput z", "z ← +\\(⌊n÷2)↑x\noutput z\n+/x×2",
 )  # fmt: skip
 
 
