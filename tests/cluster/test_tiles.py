@@ -133,7 +133,7 @@ SCANS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", SCANS)
+@pytest.mark.parametrize("text", share(SCANS, 1))
 def test_scans_take_two_rounds(text: str, folder: Path, clusters: dict[int, rho.Cluster]) -> None:
     """What devices leave is where the next begins; all but the last read their rows twice."""
     source = f"input x : f64[n] where n ≥ 8\ninput k : idx<9>[n]\n{text}"
