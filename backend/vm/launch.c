@@ -1,27 +1,28 @@
 /* Launches of kernels, as words.
 
-   Note [Launches].  64-bit words: the kernel's address; the number of tasks; the words of a task's argument block; how many workers
-   may join; nanoseconds that all tasks take, roughly; whether the interpreter's lock is released; the number of loops; the number of
-   relocations; then these: the place of a word in the blocks, the slot of an address, and bytes to be added.  Then come the loops and
-   the blocks.  Without loops there is a block for each task.  With loops there is one, from which the block of each task is made when
-   it is due: a task is one range of each loop, and the ranges of the first loop vary fastest.
+   Note [Launches].  64-bit words: the kernel's address; the number of tasks; the words of a task's argument block; the most workers
+   that may join; the estimated nanoseconds of all tasks; whether the interpreter lock is released; the number of loops; the number
+   of relocations; then the relocations (index of a word in the blocks, buffer number, bytes to add); then the loops; then the
+   blocks.  Without loops there is a block per task.  With loops there is one block, from which the block of each task is derived
+   when the task starts: a task is one range of each loop, and the ranges of the first loop vary fastest.
 
-   A launch that takes long (`host.long_work`) looks for interrupts between tasks; one ends it before its next task.  Where Python has
-   ended meanwhile, a daemon thread that looks is gone with its stack while workers go on, so blocks of such a launch do not lie there. */
+   A launch that takes long (`host.long_work`) polls for interrupts between tasks; an interrupt ends it before its next task.  If
+   Python has shut down meanwhile, a daemon thread that polls vanishes with its stack while workers continue, so the blocks of such a
+   launch are not on the stack. */
 
 enum {
     NO_MEMORY = -1,
     INTERRUPTED = -2, /* an exception is set */
-    MOST_NEAR = 1024, /* words of a launch's blocks that lie on the stack */
-    MOST_AT_ONCE = 1024, /* tasks whose blocks are made at once */
+    MOST_NEAR = 1024, /* the most words of a launch's blocks on the stack */
+    MOST_AT_ONCE = 1024, /* the most tasks whose blocks are derived at once */
 };
 
 struct relocation { word place, slot, ahead; };
 
-/* An address in the block, which is so many bytes further for each item of the loop, and for each of its ranges. */
+/* An address in the block that moves by these bytes for each item, and for each range, of the loop. */
 struct move { word place, by_item, by_range; };
 
-/* Ranges of `step` items, the last of which ends at `size`; places of a range's length and first item in the block. */
+/* Ranges of `step` items, the last of which ends at `size`; `length`, `first`: indices of these words in the block. */
 struct loop {
     word length, first, size, step, ranges, moves;
     struct move moved[];
@@ -33,7 +34,7 @@ struct launch {
     struct relocation relocated[];
 };
 
-/* Have Python handle signals and exceptions from other threads while the lock is released; 0: there is an exception. */
+/* Lets Python handle signals and exceptions from other threads while the lock is released; 0 if an exception is set. */
 static int polled(void **thread)
 {
     host.PyEval_RestoreThread(*thread);
@@ -59,7 +60,7 @@ static const word *blocks_of(const struct launch *own)
     return (const word *)loop;
 }
 
-/* Copy the blocks, with the addresses of a run. */
+/* Copies the blocks and fills in the addresses of a run. */
 static void relocate(const struct launch *own, const word *slots, word blocks, word *to)
 {
     __builtin_memcpy(to, blocks_of(own), blocks * own->words * sizeof *to);
@@ -67,7 +68,7 @@ static void relocate(const struct launch *own, const word *slots, word blocks, w
         to[at->place] = slots[at->slot] + at->ahead;
 }
 
-/* Make the block of a task from that of all. */
+/* Derives the block of a task from that of all. */
 static void cut(const struct launch *own, const word *from, word task, word *block)
 {
     const struct loop *loop = loops_of(own);
@@ -82,7 +83,7 @@ static void cut(const struct launch *own, const word *from, word task, word *blo
     }
 }
 
-/* Run tasks whose blocks are made; what each returned is in `codes`.  0: an interrupt ended it. */
+/* Runs tasks with finished blocks; stores what each returns in `codes`.  Returns 0 if an interrupt ended the run. */
 static int run_tasks(const struct launch *own, word *blocks, word count, word *codes, void **thread)
 {
     word is_long = thread && own->duration >= host.long_work, words = own->words, due = is_long ? now() + POLL_NANOSECONDS : 0;
@@ -101,12 +102,12 @@ static int run_tasks(const struct launch *own, word *blocks, word count, word *c
             due = now() + POLL_NANOSECONDS;
         }
         if (own->workers && task + 2 < count)
-            shared = claimed(own->duration); /* somebody else may have had it for the moment */
+            shared = claimed(own->duration); /* another launch may have had it before */
     }
     return 1;
 }
 
-/* 0, or what the first task that fails returns, the last word of whose block is stored at `failure`. */
+/* 0, or the code of the first task that fails; the last word of its block is stored at `failure`. */
 static word launch(const struct launch *own, const word *slots, word *failure)
 {
     _Alignas(64) word near[MOST_NEAR];
@@ -118,7 +119,7 @@ static word launch(const struct launch *own, const word *slots, word *failure)
         return NO_MEMORY;
     word *codes = blocks + all, *pattern = codes + most;
     relocate(own, slots, own->loops ? 1 : own->tasks, own->loops ? pattern : blocks);
-    if (own->tasks == 1 && blocks == near && !own->is_unlocked) { /* in half the time, for what takes less than that */
+    if (own->tasks == 1 && blocks == near && !own->is_unlocked) { /* takes half the time for tiny kernels */
         if ((code = own->kernel(blocks)))
             *failure = blocks[words - 1];
         return code;

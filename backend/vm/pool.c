@@ -1,24 +1,23 @@
 /* The thread pool: workers that take chunks of one launch at a time.
 
-   Note [The pool].  One word, `state`, says what there is to be taken: chunks that are left (16 bits, signed), workers that may still
-   come in, chunks taken from the back.  A worker comes in by taking a chunk and a seat in one exchange of that word, so that whoever
-   is in finds a launch that stays; the caller takes from the front, waits until all seats are free, and waits for none that nobody
-   has taken.  What a launch is lies beside the word, in one cache line, for each line that goes from one processor to another costs
-   as much as a thousand items.  Workers look for work for a while, then sleep until `wakes` changes.  They stay off the processor of
-   whoever wakes them: threads that wait by turns (those of BLAS, for a tenth of a second after each product) make every other
-   processor look taken, and the system would put them on that one.  Waking them costs as much as small work does: where nobody has
-   come since the last time, fewer and fewer small launches wake them.  A launch that had to wait for a worker that the system had put
-   aside is followed by launches alone, whose time together (by their `duration`) is in proportion to that wait, and longer each time:
-   `alone` counts these nanoseconds down. */
+   Note [The pool].  One word, `state`, holds the number of chunks left (16 bits, signed), the seats for further workers, and the
+   chunks taken from the back.  A worker joins by taking a chunk and a seat in one exchange of that word, so a launch cannot end
+   while a worker is in it; the caller takes chunks from the front and finally waits until all taken seats are free again.  The
+   description of the launch is in the same cache line as the word, since each line that moves between processors costs as much as a
+   thousand items.  Workers spin for a while, then sleep until `wakes` changes.  They avoid the processor of the thread that wakes
+   them: threads that yield in turns (those of BLAS, for a tenth of a second after each product) make every other processor seem
+   busy, and the system would place workers on the waker's.  Waking costs as much as a small launch: if no worker has joined since
+   the last time, fewer and fewer small launches wake them.  After a launch that had to wait for a preempted worker, launches run
+   alone for a time (by their `duration`) in proportion to that wait, longer each time: `alone` counts these nanoseconds down. */
 
 enum {
     LOOKING = 40000,             /* nanoseconds that a worker looks for work before it sleeps */
-    BURST = 50000,               /* nanoseconds since the last launch within which another is taken for one of many */
-    SURELY_WORTH_WAKING = 500000, /* of a launch that wakes workers whatever became of those woken before */
-    BEARABLE = 50000,            /* nanoseconds that a launch may wait for its workers beyond the time it worked itself */
-    PLACED = 8,                  /* workers whose processors are chosen at most: of more, some processor is free */
+    BURST = 50000,               /* nanoseconds between launches that count as a burst */
+    SURELY_WORTH_WAKING = 500000, /* nanoseconds of a launch that always wakes workers */
+    BEARABLE = 50000,            /* nanoseconds that a launch may wait for workers after its own chunks */
+    PLACED = 8,                  /* the most workers that are pinned; with more, some processor is free */
     PROCESSORS = 1024,
-    POLL_NANOSECONDS = 2000000, /* between two looks for interrupts of a long launch */
+    POLL_NANOSECONDS = 2000000, /* between two polls for interrupts in a long launch */
 };
 
 #define CHUNK ((word)1 << 48)
@@ -28,14 +27,14 @@ enum {
 #define SEATS (CHUNK - SEAT)
 
 struct pool {
-    /* The caller's. */
+    /* Used by the caller. */
     word busy, alone, latest, joined, woken, skipped, useless, hurt;
-    /* A launch, in one line. */
+    /* The launch, in one cache line. */
     _Alignas(128) word state;
     kernel_of_block *kernel;
     char *blocks;
     word pitch, count, *codes;
-    /* The workers'. */
+    /* Used by the workers. */
     _Alignas(128) word sleepers;
     word wakes;
     _Alignas(64) char mutex[128];
@@ -56,7 +55,7 @@ static int exchange(word *place, word old, word new)
     return __atomic_compare_exchange_n(place, &old, new, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-/* A new pool without workers, never given back: workers look at it until the process is gone.  Null: there is no memory. */
+/* A new pool without workers, never freed, since workers read it until the process ends.  Null without memory. */
 static struct pool *renew(void)
 {
     char *memory = host.malloc(sizeof(struct pool) + 128);
@@ -69,10 +68,10 @@ static struct pool *renew(void)
     return pool = made;
 }
 
-/* The nanoseconds that launches are still to come alone. */
+/* The nanoseconds for which launches still run alone. */
 static word *alone(void) { return &pool->alone; }
 
-/* A worker says who it is. */
+/* Registers a worker. */
 static void enlist(struct pool *own)
 {
     if (!host.sched_getcpu)
@@ -82,7 +81,7 @@ static void enlist(struct pool *own)
         store(own->workers[number], host.pthread_self(), __ATOMIC_SEQ_CST);
 }
 
-/* Keep workers off the caller's processor: the system puts a thread beside whoever wakes it where all others seem taken. */
+/* Keeps workers off the caller's processor, on which the system places woken threads if all others seem busy. */
 static void spread(struct pool *own)
 {
     if (!host.sched_getcpu)
@@ -109,7 +108,7 @@ static void spread(struct pool *own)
 /* Has a launch chunks left, and a seat for one more worker? */
 static inline int is_open(word state) { return state > NONE_LEFT && (state & SEATS); }
 
-/* What the word was when there was work; sleeps after a while. */
+/* Waits for work, asleep after a while; returns the word `state` at that time. */
 static word work_to_come(struct pool *own)
 {
     word since = now();
@@ -161,7 +160,7 @@ static void wake(struct pool *own)
     host.pthread_mutex_unlock(own->mutex);
 }
 
-/* Are workers that sleep woken for a launch of so many nanoseconds? */
+/* Does a launch of this duration wake sleeping workers? */
 static int is_worth_waking(struct pool *own, word duration)
 {
     if (duration > SURELY_WORTH_WAKING)
@@ -178,7 +177,7 @@ static int is_worth_waking(struct pool *own, word duration)
     return 1;
 }
 
-/* The pool, for the one caller who has it until `busy` is 0 again; null where a launch comes alone, which a long one never does. */
+/* The pool, claimed by this caller until `busy` is 0 again; null if the launch has to run alone (never for a long one). */
 static struct pool *claimed(word duration)
 {
     struct pool *own = pool;
@@ -194,7 +193,7 @@ static struct pool *claimed(word duration)
 
 static int polled(void **thread);
 
-/* Nobody takes a chunk any more. */
+/* Lets no worker take a further chunk. */
 static void cancel(struct pool *own)
 {
     word state;

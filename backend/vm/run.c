@@ -1,39 +1,40 @@
-/* A Python function that runs a program of words on its arguments: the interpreter in C.  (The one in Python is `run.words.interpret`.)
+/* The interpreter in C of native programs: a Python function that runs a program of words on its arguments.  (`interpreter.py` is
+   the one in Python.)
 
-   Note [Words].  Its self is a tuple whose first item is an array of 64-bit words (`struct program`).  A *value* is where its first
-   item lies, its layout, and an object that owns the memory.  Two values have one layout where they have one `struct layout`: so a
-   comparison of layouts is one of addresses.  *Numbers* are counters, truth values and sizes.
+   Note [Words].  The function's self is a tuple whose first item is an array of 64-bit words (`struct program`).  A *value* is the
+   address of its first item, its layout, and an object that owns the memory.  Equal layouts are one `struct layout`, so layouts are
+   compared by address.  *Numbers* are counters, booleans and sizes.
 
-   Note [Bindings].  What a phase does with operands of some layouts and sizes is a *binding*: layouts of the results, memory to work
-   in, and launches of kernels, or a routine to be called.  A phase without one for what is given asks its *site* (a Python callable),
-   which does the phase and may add a binding to the list.  Bindings live as long as the program.
+   Note [Bindings].  A *binding* is a phase specialized to operands of some layouts and sizes: the layouts of the results, scratch
+   memory, and launches of kernels, or a routine to call.  If no binding of a phase fits its operands, its *call site* (a Python
+   callable) runs the phase and may add a binding to the list.  Bindings live as long as the program.
 
-   Note [Tuning].  A binding may be for all values of a size in a range: its words are those for one of them, with a list of what
-   changes with the size.  They are changed in place, as a program that finds sizes is run by one call at a time.
+   Note [Tuning].  A binding may serve a range of values of a size: its words are those for one value, with a list of the words that
+   change with the size.  They are changed in place, since a program with run-time sizes is run by one call at a time.
 
-   A kernel that reports a failure has its binding's `fault` raise the error; where that returns, the site does the phase again. */
+   If a kernel reports a failure, its binding's `fault` raises the error; if that returns, the call site runs the phase again. */
 
 enum operation {
     RUN,      /* `struct run` */
     FREE,     /* value */
-    SHARE,    /* value, another: the same under a further name */
-    MOVE,     /* value, another, which is none then */
-    CELL,     /* value, of which, number, axes, a layout of that and the cell's (one is kept), a callable that knows the others */
-    PUT,      /* value, cell, number, ahead: the cell at this place */
-    SET,      /* number, what */
-    ADD,      /* number, what */
-    LOAD,     /* number, value: a truth value or a whole number */
-    EVALUATE, /* number, callable that gives it, how many numbers it is given, these */
-    BRANCH,   /* number, place of a word: where it is 0 */
-    JUMP,     /* place */
-    POLL,     /* have interrupts been asked for? */
-    GIVE,     /* how many values, these: what is returned, a tuple if it is not one */
+    SHARE,    /* value, another slot that gets the same value */
+    MOVE,     /* value, the slot it leaves, which becomes empty */
+    CELL,     /* value, array, number, axes, the array's layout and the cell's (of the last call), a callable for other layouts */
+    PUT,      /* value, cell, number, offset: stores the cell at number + offset */
+    SET,      /* number slot, value */
+    ADD,      /* number slot, value */
+    LOAD,     /* number slot, value: a boolean or an integer */
+    EVALUATE, /* number slot, callable, count of its arguments, their number slots */
+    BRANCH,   /* number slot, target of the jump if it is 0 */
+    JUMP,     /* target */
+    POLL,     /* poll for interrupts */
+    GIVE,     /* count, values: returned as a tuple unless there is exactly one */
 };
 
 enum { MOST_LAYOUTS = 16, SMALL = 512, LARGE = 1 << 17, WRITEABLE = 0x400, TURNS = 16 };
 
 struct layout {
-    object dtype, maker; /* `maker`: what gives an array of it, if that is the pool */
+    object dtype, maker; /* `maker`: allocates an array from the pool, if it is pooled */
     word rank, item, items, is_rows;
     word axes[]; /* lengths, then strides */
 };
@@ -41,11 +42,11 @@ struct layout {
 struct value {
     word data;
     const struct layout *layout;
-    object owner; /* an array, or `bytes`: these take a quarter of the time to make, and nobody sees them but in an array's view */
+    object owner; /* an array, or `bytes`, which are made in a quarter of the time and are only visible as the base of a view */
 };
 
 struct input {
-    object other; /* the type that is taken beside arrays: a Python number's, a cell's (Note [Moved arguments]), or null */
+    object other; /* the type accepted besides arrays: a Python number's, a cell's (Note [Moved arguments]), or null */
     word count;
     const struct layout *layouts[MOST_LAYOUTS];
 };
@@ -63,43 +64,43 @@ struct constant {
 };
 
 struct run {
-    word operation, length, after; /* the place after what is done where the site leaves it to the words inside */
+    word operation, length, after; /* `after`: the word behind the inner words, which run if the site declines */
     object site;
     const struct binding *bindings;
-    word overwrite, operands, results, sizes, defines; /* `overwrite`: the operand whose memory may be taken, or -1 */
+    word overwrite, operands, results, sizes, defines; /* `overwrite`: the operand that may be overwritten, or -1 */
     word slots[];
 };
 
 struct result {
     const struct layout *layout;
-    word source, ahead; /* of an operand that it shows a part of; -1: it is made */
+    word source, ahead; /* the operand of which it is a view, and the offset; -1: new memory */
 };
 
-/* Layouts of arrays in rows that differ in their first length alone. */
+/* Layouts of row-major arrays that differ only in their first length. */
 struct lengths {
-    object described; /* gives the layout of so many cells */
-    word known[];     /* those that it has been asked for, by their number; or 0 */
+    object described; /* returns the layout for a number of cells */
+    word known[];     /* cached layouts by number of cells; or 0 */
 };
 
 struct change {
-    word place; /* of a word of the binding */
+    word place; /* index of a word of the binding */
     struct lengths *lengths;
-    word base, factor; /* the word is base + factor × size, or the layout of so many cells */
+    word base, factor; /* the word is base + factor × size, or the layout of that many cells */
 };
 
 /* See Note [Tuning]. */
 struct tuning {
-    word least, most, now, count; /* of the only size that the run has found */
+    word least, most, now, count; /* bounds and current value of the only run-time size */
     struct change changes[];
 };
 
 struct binding {
     const struct binding *next;
-    object fault, routine, guard; /* `guard` makes what is held while the kernels run */
-    word starts; /* 1: for two operands that begin at different addresses; 2: at one; 0: any */
-    struct lengths *lengths; /* layouts of the only result, whose cells the first launch counts in the last room; or null */
-    struct tuning *tuning;   /* what it is for beside; or null */
-    word overwrites, rooms, launches, work; /* `work`: the place of the results; then rooms' layouts, then lengths of launches and these */
+    object fault, routine, guard; /* `guard` makes an object that is held while the kernels run */
+    word starts; /* two operands must have 1: different, 2: equal addresses; 0: any */
+    struct lengths *lengths; /* layouts of the only result, whose cells the first launch counts into the last scratch buffer; or null */
+    struct tuning *tuning;   /* the size family; or null */
+    word overwrites, rooms, launches, work; /* `work`: index of the results, then the layouts of scratch, then the launches with their lengths */
     word key[];
 };
 
@@ -118,14 +119,14 @@ static int lies_so(object array, const struct layout *layout)
 
 static int is_array(const struct program *own, object thing) { return FIELD(object, thing, type) == own->arrays; }
 
-/* Is a value all of an array? */
+/* Is a value a complete array? */
 static int is_whole(const struct program *own, const struct value *value)
 {
     object owner = value->owner;
     return is_array(own, owner) && FIELD(word, owner, data) == value->data && lies_so(owner, value->layout);
 }
 
-/* Is a value all of an array that nobody else has? */
+/* Is a value a complete array with no other reference? */
 static int is_sole(const struct program *own, const struct value *value)
 {
     if (references(value->owner) != 1 || !is_whole(own, value))
@@ -157,7 +158,7 @@ static object made_array(const struct program *own, const struct layout *layout,
         own->arrays, layout->dtype, (int)layout->rank, layout->axes, strides, data, data ? WRITEABLE : 0, 0);
 }
 
-/* Memory for items that lie so, and where it begins.  (No `bytes` are empty: those are everyone's.) */
+/* Memory for items of a layout, and its address.  (`bytes` are never empty, since the empty object is shared.) */
 static object memory_for(const struct program *own, const struct layout *layout, word *data)
 {
     word bytes = layout->items * layout->item;
@@ -167,16 +168,16 @@ static object memory_for(const struct program *own, const struct layout *layout,
     return owner;
 }
 
-/* A new reference to an object that shows a value. */
+/* A new reference to the Python object of a value. */
 static object shown(const struct program *own, const struct value *value)
 {
     object type = FIELD(object, value->owner, type);
-    word is_number = type == host.PyFloat_Type || type == host.PyLong_Type; /* Python's numbers stand for arrays of them, without axes */
+    word is_number = type == host.PyFloat_Type || type == host.PyLong_Type; /* Python numbers stand for arrays without axes */
     if (is_number ? !value->layout->rank : is_whole(own, value)) {
         host.Py_IncRef(value->owner);
         return value->owner;
     }
-    if (is_number) { /* its item is the run's, which the array may outlive */
+    if (is_number) { /* the item belongs to the run, which the array may outlive */
         object item = made_array(own, value->layout, 0);
         if (item)
             __builtin_memcpy((void *)FIELD(word, item, data), (void *)value->data, value->layout->item);
@@ -223,7 +224,7 @@ static int take(const struct program *own, object given, const struct input *wis
         } else {
             *number = host.PyLong_AsLongLong(given);
             if (*number == -1 && host.PyErr_Occurred()) {
-                host.PyErr_Clear(); /* it is larger than 64 bits */
+                host.PyErr_Clear(); /* it exceeds 64 bits */
                 return 0;
             }
         }
@@ -285,7 +286,7 @@ static object copied(const struct program *own, const struct value *value)
     return copy;
 }
 
-/* A new reference to an array that is the caller's alone; the value is dropped. */
+/* A new reference to an array that only the caller owns; the value is dropped. */
 static object given_away(const struct program *own, struct value *value)
 {
     object owner = value->owner, copy;
@@ -300,7 +301,7 @@ static object given_away(const struct program *own, struct value *value)
 
 /* ---------------------------------------------------------------------------------------------- phases */
 
-/* The layout of so many cells; null: there is an exception. */
+/* The layout of `count` cells; null with an exception set. */
 static const struct layout *counted(struct lengths *lengths, word count)
 {
     if (!lengths->known[count]) {
@@ -316,7 +317,7 @@ static const struct layout *counted(struct lengths *lengths, word count)
     return (const struct layout *)lengths->known[count];
 }
 
-/* Is a binding now for this value of its size?  See Note [Tuning]. */
+/* Adapts a binding to this value of its size, if it serves it.  See Note [Tuning]. */
 static int is_tuned(const struct binding *bound, word size)
 {
     struct tuning *tuning = bound->tuning;
@@ -379,7 +380,7 @@ static int failed(const struct binding *bound, word code, word item)
     return 0;
 }
 
-/* 1: done; 0: the site must; -1: there is an exception. */
+/* 1: done; 0: the call site has to run the phase; -1: an exception is set. */
 static int call_routine(const struct program *own, const struct run *run, const struct binding *bound, struct value *values)
 {
     object given[run->operands + 1], made = 0;
@@ -405,7 +406,7 @@ static int follow(
     const struct program *own, const struct run *run, const struct binding *bound, struct value *values, word *numbers)
 {
     word operands = run->operands, results = run->results, made = 0, code = 0, failure;
-    word addresses[operands + results + bound->rooms + 1], *counter = 0; /* the last: what has been counted */
+    word addresses[operands + results + bound->rooms + 1], *counter = 0; /* the last word: the count */
     object owners[results + bound->rooms + 1];
     const struct layout *found = 0;
     const struct result *result = (const struct result *)((const word *)bound + bound->work);
@@ -416,7 +417,7 @@ static int follow(
         const struct layout *layout = made < results ? result[made].layout : (const struct layout *)at[made - results];
         object owner = 0;
         if (made < results && bound->lengths) {
-            host.Py_IncRef(owner = own->none); /* until it has been counted */
+            host.Py_IncRef(owner = own->none); /* until the cells are counted */
         } else if (made < results && result[made].source >= 0) {
             addresses[operands + made] = addresses[result[made].source] + result[made].ahead;
             host.Py_IncRef(owner = values[run->slots[result[made].source]].owner);
@@ -463,7 +464,7 @@ static int follow(
     return 1;
 }
 
-/* 1: the site has done it; 2: it leaves it to the words inside; -1: there is an exception. */
+/* 1: the call site has run the phase; 2: the inner words have to run; -1: an exception is set. */
 static int asked(const struct program *own, const struct run *run, struct value *values, word *numbers)
 {
     word operands = run->operands, sizes = run->sizes, count = 0;
@@ -515,7 +516,7 @@ static word loaded(const struct value *value)
     return wide;
 }
 
-/* The cell of a value at a place among the points of its first axes. */
+/* The cell of a value at a point of its leading axes, by its row-major number. */
 static int cell_of(word *at, struct value *values, const word *numbers)
 {
     const struct value *whole = values + at[2];
@@ -555,7 +556,7 @@ static int evaluated(const word *at, word *numbers)
     return 1;
 }
 
-/* What is returned; null: there is an exception. */
+/* The returned object; null with an exception set. */
 static object given_back(const struct program *own, const word *at, struct value *values)
 {
     word count = at[1];
@@ -581,7 +582,7 @@ static object given_back(const struct program *own, const word *at, struct value
     return tuple;
 }
 
-/* Goes through the words; what is returned, or null with an exception.  `place`: the word that raised it. */
+/* Runs the words; returns the result, or null with an exception set.  `place`: the word that raised it. */
 /* Python's lock goes to whoever has waited its turn: functions of Python look for that as they begin.  The same brings in
  * exceptions from other threads. */
 static int paused(void)

@@ -1,4 +1,4 @@
-; sha256 c4304dbffbb6b55ea994f205d513ecde17f228c5c97a2c1672cb67d4584f7e5d
+; sha256 c85e133708b0fcc884a927edc331bd229d61288a35f442ede0697f7f60c185eb
 %struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
 %struct.relocation = type { i64, i64, i64 }
 %struct.move = type { i64, i64, i64 }
