@@ -15,8 +15,7 @@ from ..lang.diagnostics.model import Diagnostic, RhoError
 from ..lang.support.processes import is_numpy_installed
 from ..lang.support.records import dataclass, replace
 from ..lang.syntax.source import Source
-from .execution import checked_programs
-from .execution.modules import ModuleLoader
+from .execution.modules import ModuleLoader, read_checked, write_checked
 from .execution.params import UNRESTRICTED, Permissions, param_values_of
 from .execution.stored_plans import cores, stored_streaming_plan
 from .pipeline_types import Checked, LoadedProgram, Strictness
@@ -80,12 +79,12 @@ class Session:
             return self.check(source)
         loader = ModuleLoader(self.folder, self.permissions, self.texts)
         settings = f"{self.folder}\n{self.strictness.name}"
-        stored = checked_programs.read(source, loader, settings)
+        stored = read_checked(source, loader, settings)
         if stored is not None:
             return Checked(source, *stored, {one.name: one for one in (*loader.sources, source)})
         checked = self.check(source, loader=loader)
         if checked.core is not None and not checked.core.schedules:
-            checked_programs.write(source, loader, settings, checked.core, checked.diagnostics)
+            write_checked(source, loader, settings, checked.core, checked.diagnostics)
         return replace(checked, result=None)
 
     def check(

@@ -1,4 +1,4 @@
-"""Reads the modules that `use` names, each once for a program; binds a program's sizes from numbers, arrays and headers.
+"""Reads the modules that `use` names, once for a program; caches checked programs; binds sizes from numbers, arrays and headers.
 
 `use stats` is `stats.rho` of the standard library; `use "./x.rho"` is relative to the file that contains it.
 A file outside the permitted folders is E707.  `typechecker.check` calls `ModuleLoader.load` and finds cycles itself.
@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
-from ...lang.diagnostics.model import Refused
+from ... import __version__
+from ...lang.diagnostics.model import Refused, RhoError
 from ...lang.support.bounded_parsing import is_url
+from ...lang.support.caches import Cache, code_version
 from ...lang.support.files import Pipes
 from ...lang.support.records import replace
 from ...lang.syntax.source import LIBRARY_PREFIX, Source, Span, module_name
@@ -23,6 +27,7 @@ from .params import Permissions, param_values_of
 
 if TYPE_CHECKING:
     from ...backend.graph.bind_sizes import BoundGraph
+    from ...lang.diagnostics.model import Diagnostic
 
 
 # ---------------------------------------------------------------------------------------------------- modules
@@ -69,6 +74,41 @@ class ModuleLoader:
         if not self._permissions.may_read(name):
             raise Refused([self._permissions.refusal(name, Span(importer, 0, 0))])
         return read_source(name, pipes=Pipes.REFUSED)
+
+
+# ---------------------------------------------------------------------------------------------------- checked programs
+#
+# A cache in the user's cache folder, so that a file whose texts have not changed is not checked again by its next run.
+#
+# An entry has the outcome of checking, and the text of each module that was loaded, which must be unchanged.  Its key is the
+# program's name and text, the version of the checker's modules, and the settings.
+
+PROGRAM_CACHE: Final = "RHO_PROGRAM_CACHE"
+"""The environment variable that names another folder, or is `off`."""
+_CHECKED: Final = Cache("programs", PROGRAM_CACHE, ".core", 4 << 20, 1000)
+
+
+def read_checked(source: Source, loader: ModuleLoader, settings: str) -> tuple[Core, tuple[Diagnostic, ...]] | None:
+    """The core and the diagnostics of a program that was accepted with these settings and the same texts; None if it was not."""
+    stored = _CHECKED.read_value(_key(source, settings))
+    if stored is None:
+        return None
+    core, diagnostics, uses = stored
+    with suppress(RhoError, UsageError):  # which checking raises again
+        if all(loader.load(module, importer) == text for (module, importer), text in uses.items()):
+            return core, diagnostics
+    return None
+
+
+def write_checked(source: Source, loader: ModuleLoader, settings: str, core: Core, diagnostics: tuple[Diagnostic, ...]) -> None:
+    """Store an accepted program, best effort."""
+    _CHECKED.write_value(_key(source, settings), (core, diagnostics, loader.uses))
+
+
+def _key(source: Source, settings: str) -> str:
+    solver = find_spec("z3")
+    version = f"{__version__} {code_version('lang', 'typechecker')}"
+    return f"{version}\n{settings}\n{solver and solver.origin}\n{source.name}\n{source.text}"
 
 
 # ---------------------------------------------------------------------------------------------------- sizes

@@ -10,7 +10,7 @@ import pytest
 from rho.lang.diagnostics.model import Code
 from rho.lang.support.caches import Cache
 from rho.lang.syntax.source import Source
-from rho.shell.execution import checked_programs
+from rho.shell.execution.modules import PROGRAM_CACHE
 from rho.shell.execution.params import Permissions
 from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import Checked, Strictness
@@ -22,7 +22,7 @@ MODULE = "square ← {⍵×⍵}\n"
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(checked_programs.SWITCH, str(tmp_path / "programs"))
+    monkeypatch.setenv(PROGRAM_CACHE, str(tmp_path / "programs"))
     return tmp_path / "programs"
 
 
@@ -95,7 +95,7 @@ def test_a_module_that_may_not_be_read_is_refused(tmp_path: Path, program: Sourc
 
 
 def test_entries_build_no_foreign_objects(cache: Path) -> None:
-    values = Cache("programs", checked_programs.SWITCH, ".core", 1 << 20, 10)
+    values = Cache("programs", PROGRAM_CACHE, ".core", 1 << 20, 10)
     values.write_value("data", {"a": (1, 2.5, 3j, None, frozenset([1]), Source("p", "x"))})
     assert values.read_value("data") == {"a": (1, 2.5, 3j, None, frozenset([1]), Source("p", "x"))}
     values.write_value("path", cache)
