@@ -146,10 +146,14 @@ class RecordMeasure:
             if block.ends:
                 return
 
+    def first_record(self) -> Iterator[str]:
+        """The cells of the first record."""
+        return map(str.strip, chain.from_iterable(self._texts()))
+
     @functools.cached_property
     def names(self) -> list[str]:
-        """The cells of the first record."""
-        return [cell.strip() for cell in chain.from_iterable(self._texts())]
+        """The cells of the first record, together."""
+        return [*self.first_record()]
 
 
 def measured(content: Content, separator: str, known: tuple[RecordOffset, ...] = ()) -> RecordMeasure:
@@ -362,7 +366,7 @@ class Table:
         """Is the first record a header when the given column (None: all) is read?"""
         if not self._headed or wanted.kind is Kind.CHAR or wanted.reading.form is CellFormat.PRESENT:
             return self._headed
-        cells = self._measure.names if column is None else [self._measure.names[column]]
+        cells = self._measure.first_record() if column is None else [self._measure.names[column]]
         try:
             return any(cell in MISSING or item_or_missing(cell, wanted) is None for cell in cells)
         except CellError:

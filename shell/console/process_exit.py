@@ -116,7 +116,7 @@ class _SignalWatchdog:
             signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
             self.has_thread = True
 
-    def run_thread(self, pipe: int, begun: _thread.LockType, wait: Callable[..., object]) -> None:
+    def run_thread(self, pipe: int, begun: _thread.LockType, wait: Callable[..., tuple[list[int], ...]]) -> None:
         """The watchdog thread: end the process if it does not end by itself."""
         begun.release()
         while True:
@@ -130,9 +130,13 @@ class _SignalWatchdog:
                 time.sleep(PATIENCE)
                 if self.alarm_message is not message:
                     continue  # the main thread has reacted, and its cleanup has no limit
-                if is_importing(sys._current_frames().get(threading.main_thread().ident or 0)):
-                    continue  # the alarm will be repeated
+                if signal.getitimer(signal.ITIMER_REAL)[0] or wait([pipe], [], [], 0)[0] or is_importing(_frame_of_main_thread()):
+                    continue  # the alarm will be repeated, or has just been
             _end_process(message, self.exit_code)
+
+
+def _frame_of_main_thread() -> FrameType | None:
+    return sys._current_frames().get(threading.main_thread().ident or 0)
 
 
 def _pipe() -> tuple[int, int]:

@@ -131,9 +131,8 @@ def test_in_words_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_between_the_ranges_of_a_region(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(tiering.SWITCH, "always")
     monkeypatch.setattr(tiering, "INTERRUPT_NANOSECONDS", 1)
-    function = rho.compile("{x←⍵ ⋄ {(0.5×⍵)+x[⍺]}⍣(⍳≢x) ⊢ 0.0}")
-    x = np.arange(400_000.0)
-    expected = function(x)
+    text, x = "{x←⍵ ⋄ {(0.5×⍵)+x[⍺]}⍣(⍳≢x) ⊢ 0.0}", np.arange(400_000.0)
+    expected = rho.compile(text)(x)
     done, due, call = [0], [0], RegionExecution.call
 
     def counted(ranges: RegionExecution, *given: Any) -> None:
@@ -143,8 +142,8 @@ def test_between_the_ranges_of_a_region(monkeypatch: pytest.MonkeyPatch) -> None
             signal.raise_signal(signal.SIGALRM)
 
     monkeypatch.setattr(RegionExecution, "call", counted)
-    assert function(x) == expected and done[0] > 3
+    assert rho.compile(text)(x) == expected and done[0] > 3, "the second run of a function is a launch of native code"
     done[0], due[0] = 0, 2
     with pytest.raises(TimeUp):
-        within_an_hour(function, x)
+        within_an_hour(rho.compile(text), x)
     assert done[0] == 2, "no range after the alarm"

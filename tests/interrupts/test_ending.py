@@ -96,6 +96,55 @@ def test_the_limit_comes_when_the_import_is_over(tmp_path: Path, monkeypatch: py
     assert sys.modules.pop("slow_module").READY == 1
 
 
+IMPORT_THAT_LASTS = """
+import os, signal, sys, threading
+from rho.lang.syntax.source import Source
+from rho.shell.console import process_exit
+from rho.shell.execution.running import TimeUp, time_limit
+
+waits, reads, has_read = 0, 0, threading.Event()
+ended = [threading.Event(), threading.Event()]
+real_read = os.read
+
+def sleep(seconds):
+    global waits
+    waits += 1
+    ended[waits - 1].wait()
+
+def read(pipe, count):
+    global reads
+    reads += 1
+    if reads > 1:
+        has_read.set()
+    return real_read(pipe, count)
+
+process_exit.time.sleep, os.read = sleep, read
+process_exit.install_signal_handlers()
+try:
+    with time_limit(3600.0, Source("a.rho", ""), lambda up: process_exit.ExitMessage("", "", process_exit.Exit.BUDGET)):
+        try:
+            import lasting_module
+            if sys.argv[1] == "raised":
+                signal.raise_signal(signal.SIGALRM)
+        finally:
+            ended[0].set()
+            has_read.wait()
+        signal.raise_signal(signal.SIGALRM)
+except TimeUp:
+    os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("alarm", ["raised", "not raised yet"])
+def test_the_watchdog_lets_an_alarm_that_an_import_put_off_come_again(alarm: str, tmp_path: Path) -> None:
+    """It looked at the main thread when the import had just ended: `eval --lines` ended with its first line, exit 5."""
+    lines = "import signal\nsignal.raise_signal(signal.SIGALRM)\n"
+    lines += f"signal.setitimer(signal.ITIMER_REAL, {0 if alarm == 'raised' else 3600})\n"
+    (tmp_path / "lasting_module.py").write_text(lines, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", IMPORT_THAT_LASTS, alarm], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("after", [0.01, 0.03, 0.06, 0.09, 0.12, 0.15, 0.2, 0.3])
 def test_an_interrupt_during_imports_is_no_traceback(after: float, tmp_path: Path) -> None:
     (tmp_path / "a.rho").write_text("+/⍳10\n", encoding="utf-8")

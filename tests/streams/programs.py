@@ -12,14 +12,18 @@ from typing import Any
 import numpy as np
 
 
+DIVIDED = 786_432
+"""Items whose rows divide into tiles."""
+
+
 @dataclass(frozen=True)
 class Case:
     name: str
     text: str
     limit: int = 4_000_000
     passes: int = 1
-    also: int | None = None
-    """Passes where rows divide into tiles: what another pass would make again is not collected for it, though it is small."""
+    divided: int | None = None
+    """Passes of `DIVIDED` items, if others: what another pass would make again is not collected for it, though it is small."""
 
 
 _X = "input x : f64[n] where n ≥ 8\n"
@@ -82,7 +86,7 @@ CASES = (
     Case("generated", _X + "+/x×⍳≢x\n+/⍳≢x\nz ← x×⌽⍳≢x\noutput z", passes=2),
     Case("transposed", _M + "z ← ⍉m\noutput z\nw ← 1+⍉2×m\noutput w"),
     Case("transposed rows of matrices", "input c : f64[n 3 4] where n ≥ 8\nz ← 1 2 0⍉c\noutput z\ny ← 1 0 2⍉c\noutput y"),
-    Case("collected across", _M + "s ← 0 1∘.=1<+/m\n(⍋⍤1 ⊢ s)[;⍳5]\n+/,s", limit=8_000_000, also=2),
+    Case("collected across", _M + "s ← 0 1∘.=1<+/m\n(⍋⍤1 ⊢ s)[;⍳5]\n+/,s", limit=8_000_000, divided=2),
     Case("columns multiplied", _M + "b ← 0.0+m>0.3\n(⍉b)+.×b\n(⍉2×b)+.×b[;⍳3]"),
     Case("integers multiplied", _M + "input g : idx<40>[n]\nb ← (g∘.=⍳40)×g∘.+⍳40\n(⍉b)+.×1+b"),
     Case("a pass a turn", _X + "m ← {⍵+0.5×(+/x-⍵)÷≢x}⍣5 ⊢ 0.0\nm\n+/x", passes=5),

@@ -16,16 +16,21 @@ from rho.backend.schedule.streams.stream_planning import MOST_KINDS
 from rho.lang.diagnostics.model import Refused
 from rho.shell.execution.streaming import InTiles
 
-from .programs import CASES, Case, data
+from .programs import CASES, DIVIDED, Case, data
 from .running import loaded, results, same_bits
 
-SIZES = (1_000_003, 786_432, 1_048_577) if SHARE >= 1 else (1_000_003,)
+SIZES = (1_000_003, DIVIDED, 1_048_577) if SHARE >= 1 else (1_000_003,)
 
 
 @pytest.fixture(scope="module", params=SIZES)
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def size(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+@pytest.fixture(scope="module")
+def folder(size: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     made = tmp_path_factory.mktemp("stored")
-    for name, array in data(request.param).items():
+    for name, array in data(size).items():
         np.save(made / f"{name}.npy", array)
     yield made
     for path in made.iterdir():
@@ -33,14 +38,24 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_bits_are_those_in_memory(case: Case, folder: Path) -> None:
+def test_the_bits_are_those_in_memory(case: Case, size: int, folder: Path) -> None:
+    require_in_tiles(case, size, folder)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.divided is not None], ids=lambda case: case.name)
+def test_rows_that_divide_into_tiles(case: Case, tmp_path: Path) -> None:
+    np.save(tmp_path / "m.npy", data(DIVIDED)["m"])
+    require_in_tiles(case, DIVIDED, tmp_path)
+
+
+def require_in_tiles(case: Case, size: int, folder: Path) -> None:
     whole = loaded(case.text, folder, None)
     assert not whole.plan.stores
     expected = results(whole)
     for limit in (case.limit, case.limit * 5 // 8):
         program = loaded(case.text, folder, limit)
         steps = [step for step in program.plan.main.queues[0].steps if isinstance(step, StreamStep)]
-        assert len(steps) in (case.passes, case.also)
+        assert len(steps) == (case.passes if case.divided is None or size != DIVIDED else case.divided)
         assert max(count for _, count in program.plan.main.peak) <= limit
         assert all(step.tiles > 1 or step.reads <= 64 for step in steps), "a row that is read alone has one tile"
         assert same_bits(results(program), expected)
