@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-
 DIVIDED = 786_432
 """Items whose rows divide into tiles."""
 
