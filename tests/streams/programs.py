@@ -73,6 +73,8 @@ CASES = (
     Case("windows behind missing rows", "use rolling\n" + _X + "z ← 5 rolling.mean x\noutput z\n⌈/¯∞⌈(5 rolling.greatest x)"),
     Case("shifted", "use series\n" + _X + "y ← 3 series.change x\noutput y\nz ← ¯2 series.shift x\noutput z", passes=3),
     Case("returns", "use series\n" + _X + "y ← series.returns x\noutput y\nz ← series.log_returns x\noutput z", passes=2),
+    Case("deviations of windows", "use rolling\n" + _X + "z ← 5 rolling.deviation x\noutput z"),
+    Case("the first and last rows of groups", "use group\ninput g : idx<40>[n]\ngroup.first g\ngroup.last g"),
     Case("averages that fall", "use series\n" + _X + "y ← 0.1 series.ema x\noutput y\nz ← 0.1 series.ewm x\noutput z"),
     Case("an average of a computed weight", _X + "use series\na ← 2÷1+⌈/x\nz ← a series.ema x\noutput z", passes=2),
     Case("the last that is there", "use missing\n" + _X + "z ← missing.forward (x>0.5)¿(x ⋄ ⎕nan)\noutput z"),
