@@ -48,7 +48,7 @@ from ..problem import (
 )
 from ..program_facts.partitioning import shape_of
 from ..program_facts.scratch_memory import rounded_to_alignment
-from ..search.strategy import FAST, Budget
+from ..search.strategy import FAST, Budget, Planner
 from ..timeline.serial_sgs import FOREVER, ScheduleDecoder
 from .axis_choice import AlignedRows
 from .distributed_loop import CostContext, DistributedLoop, ProgramProblem
@@ -205,7 +205,6 @@ ROUNDING_RESERVE: Final = 8 * ALIGNMENT
 """Bytes reserved for rounding in these rounds."""
 
 ProblemFactory: TypeAlias = Callable[[Mapping[PhaseId, DistributedLoop]], ProgramProblem]
-Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 
 
 def plan_distributed_loops(

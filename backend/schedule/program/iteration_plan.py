@@ -48,7 +48,7 @@ from ..problem import (
 from ..program_facts.partitioning import Cut, cuts_of, shape_of
 from ..search.axis_search import without_axes
 from ..search.branch_forms import plan_selects
-from ..search.strategy import FAST, Budget
+from ..search.strategy import FAST, Budget, Planner
 from ..timeline.serial_sgs import ScheduleDecoder
 from .axis_choice import AxisChoice, PhaseCut
 from .distributed_loop import CostContext, DistributedLoop, PlannedIteration, ProgramProblem
@@ -249,7 +249,6 @@ MOST_TOGETHER: Final = 2
 
 ProblemFactory: TypeAlias = Callable[[BoundGraph], ProgramProblem]
 """Builds the problem of a bound graph with its directives."""
-Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ from ..problem import (
 )
 from ..program_facts.partitioning import stored_on
 from ..search.list_scheduling import baselines
-from ..search.strategy import DEFAULT, Budget, StrategyFailure, tolerate_failures
+from ..search.strategy import DEFAULT, Budget, Planner, StrategyFailure, tolerate_failures
 from ..timeline.fence_insertion import synchronise
 from ..timeline.objective_values import objective_value, objective_values
 from ..timeline.serial_sgs import ScheduleDecoder
@@ -79,7 +79,6 @@ from .schedule_from_plan import (
 
 # ---------------------------------------------------------------------------------------------------- planning
 
-Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 ProblemFactory: TypeAlias = Callable[..., ProgramProblem]
 """The problem of a form of the program, given edges whose target needs the full operand, and the distributed loops."""
 

@@ -16,7 +16,7 @@ is for some devices, the edge is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice, permutations, product
 from math import lcm, prod
@@ -31,12 +31,11 @@ from ..timeline.problem_index import Routes
 from ..timeline.serial_sgs import ScheduleDecoder
 from .lexicographic_search import plan_objectives
 from .portfolio import bound_is_confirmed
-from .strategy import DEFAULT, Budget, StrategyFailure, note_failure, tolerate_failures
+from .strategy import DEFAULT, Budget, Planner, StrategyFailure, note_failure, tolerate_failures
 
 if TYPE_CHECKING:
     from ..exact.z3_solver import SolverSteps
 
-Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 Chosen: TypeAlias = tuple[int, ...]
 
 # ---------------------------------------------------------------------------------------------------- fewest bytes

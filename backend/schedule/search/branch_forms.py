@@ -36,7 +36,7 @@ from ..problem import (
     Status,
 )
 from .lexicographic_search import plan_objectives
-from .strategy import DEFAULT, Budget
+from .strategy import DEFAULT, Budget, Planner
 
 MOST_TOGETHER: Final = 4
 MOST_TRIED: Final = 12
@@ -51,7 +51,6 @@ class PlannedForm:
     answer: Answer
 
 
-Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 ProblemFactory: TypeAlias = Callable[[frozenset[int]], Problem]
 
 

@@ -68,6 +68,9 @@ FAST: Final = Budget(400, 0)
 DEFAULT: Final = Budget(4000, 20_000_000, 60.0)
 PROVE: Final = Budget(20_000, None)
 
+Planner: TypeAlias = "Callable[[Problem, Budget], Answer]"
+"""Plans a problem within a budget: what searches over axes, forms of branches and distributed loops compare answers of."""
+
 
 # ---------------------------------------------------------------------------------------------------- incumbent
 #
