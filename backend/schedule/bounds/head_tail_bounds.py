@@ -400,7 +400,7 @@ class BoundSet:
         apart = not self.undivided[source] and not self.phases[source].is_gathered
         return apart and self.decoder.problem.edges[edge].only is not None
 
-    # # --------------------------------------------------------------------- heads and tails
+    # --------------------------------------------------------------------- heads and tails
 
     def _find_heads(self) -> None:
         decoder = self.decoder
