@@ -46,8 +46,9 @@ from ..jit.tiering import numpy_version, tier_name
 from ..schedule.plan.plan import Device, DeviceId, ExecutionPlan, StreamStep
 from ..schedule.plan.plan_text import label
 from ..streams.stream_executor import StreamRun, TiledFiles, pass_of
+from ..vm.check_failures import CheckFailed
 from ..vm.executor import current_span, execute_plan
-from ..vm.run_state import WATCHER, CheckFailed, RunState
+from ..vm.run_state import WATCHER, RunState
 from .cluster_transport import HOME, ClusterTransport, ComputeTime, Drift, Held, Journal, Process, Shares
 from .wire import (
     Connection,

@@ -23,7 +23,8 @@ from ..jit.compiler import address_of, is_installed, vector_bytes
 from ..lower.body import Body, Kernel, build_kernel, legalize, narrow, parts_of, with_short_rows
 from ..lower.loop_order import BLOCK, LANES, NO_MEMORY, Form, LoopOrder, StoreMode, in_registers, plan_nest
 from ..schedule.program_facts.scratch_memory import SMALL_SPACE_POINTS, workspace
-from ..vm.run_state import ALIGNMENT, CheckFailed, pooled_empty, trim
+from ..vm.check_failures import CheckFailed
+from ..vm.run_state import ALIGNMENT, pooled_empty, trim
 from .numpy_reductions import NumpyReduction, StoredItems
 from .numpy_scalars import implementation
 from .parallel_for import (

@@ -48,7 +48,8 @@ from ..graph.phases import (
 from ..lower.loop_order import BLOCK, LANES, RUN
 from ..scalar.function_table import REDUCTIONS
 from ..schedule.program_facts.scratch_memory import workspace
-from ..vm.run_state import CheckFailed, pooled_empty
+from ..vm.check_failures import CheckFailed
+from ..vm.run_state import pooled_empty
 from .numpy_scalars import UFUNC_FUNCTIONS, implementation, scalar_function
 from .views import DTYPES, WHOLE, Box, NumArray, Numbers, mergeable_axes
 

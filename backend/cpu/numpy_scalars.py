@@ -24,7 +24,7 @@ from ..lower.loop_order import Form, VectorStride
 from ..scalar import special as definitions
 from ..scalar.coefficient_tables import entries
 from ..scalar.function_table import TRANSCENDENTAL, UFUNCS, Definition, definition, matches_numpy
-from ..vm.run_state import CheckFailed, rho_number
+from ..vm.check_failures import CheckFailed, rho_number
 from .parallel_for import run_tasks
 from .views import DTYPES, NumArray, start_of
 

@@ -36,7 +36,8 @@ from ..jit.compiler import LruCache, is_installed
 from ..lower.body import Body, build_kernel, legalize
 from ..lower.loop_order import Form, LoopOrder, StoreMode, row_nest
 from ..schedule.program_facts.scratch_memory import LARGE_SPACE_POINTS, SUM_POINTS, rows_points
-from ..vm.run_state import ALIGNMENT, CheckFailed, pooled_empty, trim
+from ..vm.check_failures import CheckFailed
+from ..vm.run_state import ALIGNMENT, pooled_empty, trim
 from .kernels import STREAMING_BYTES, CompiledRun, Run, compile_kernel, strides_over
 from .numpy_reductions import (
     ROW_REDUCTION_PREFIX,

@@ -42,8 +42,8 @@ from ..transform import loop_shapes, simplify
 from ..transform.pipeline import optimise, runs_in_tiles
 from ..transform.simplify import KnownIndices
 from ..transform.time_tiling import TimeTiling, tile_in_time
-from ..vm import run_state
-from ..vm.run_state import Backend, Types, pooled_empty
+from ..vm.check_failures import CheckFailed, add_iteration, index_out_of_range, iteration_label
+from ..vm.run_state import ALIGNMENT, Backend, Types, pooled_empty
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .kernels import layout_of
 from .numpy_scalars import implementation
@@ -290,7 +290,7 @@ class RegionExecution:
             self.fail(self.region.checks[code - 1], values)
         except RunFailed as failure:
             if iteration >= 0:
-                run_state.add_iteration(failure, run_state.iteration_label(self.phase, self.number_of(iteration)))
+                add_iteration(failure, iteration_label(self.phase, self.number_of(iteration)))
             raise
 
     def number_of(self, iteration: int) -> int:
@@ -306,7 +306,7 @@ class RegionExecution:
             raise RunFailed([Diagnostic(Code.E204, "a reduction with a function needs at least one item", check.span)])
         if check.function == "index" or check.function.startswith("shift "):
             shift = check.function[6:] if check.function != "index" else None
-            failure = run_state.index_out_of_range(
+            failure = index_out_of_range(
                 values[0], values[1], shift, check.indexing, dict(zip(check.other_axes, values[2:], strict=False))
             )
             raise failure.at(check.span)
@@ -318,7 +318,7 @@ class RegionExecution:
         value = value.view(np.float64).astype(kind) if check.compute.is_float else value.astype(kind)
         try:
             implementation(check.function, check.compute, check.kind, check.parameter)(value)
-        except run_state.CheckFailed as failure:
+        except CheckFailed as failure:
             raise failure.at(check.span) from None
         raise RunFailed([Diagnostic(Code.E703, f"{value[0]} is not a value of {check.kind.value}", check.span)])
 
@@ -566,7 +566,7 @@ class RegionLaunch:
 
 
 def _aligned(size: int) -> int:
-    return -(-size // run_state.ALIGNMENT) * run_state.ALIGNMENT
+    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 class RegionCode:

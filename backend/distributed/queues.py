@@ -33,7 +33,8 @@ from ..schedule.plan.plan import (
     TransferStep,
     WaitStep,
 )
-from ..vm.run_state import CheckFailed, RunState
+from ..vm.check_failures import CheckFailed
+from ..vm.run_state import RunState
 from .buffers import LOCAL, Action, FenceRegistry, RunBuffers, Transport
 
 # ---------------------------------------------------------------------------------------------------- order of failures

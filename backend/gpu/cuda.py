@@ -17,7 +17,7 @@ import numpy as np
 from ...lang.diagnostics.model import Code
 from ..codegen.gpu_targets import CUDA, THREADS
 from ..cpu.views import NumArray
-from ..vm.run_state import CheckFailed
+from ..vm.check_failures import CheckFailed
 from .driver import CardModel, DeviceArray
 
 

@@ -29,7 +29,8 @@ from ..library.select import check_gather, check_indices, check_update
 from ..loopir.templates import MOST_BINS, GpuScanForm, KeyedReductionForm, gpu_keyed_reduction, gpu_scan
 from ..lower.body import PART, Body, BodyResult, cycle_body, gather_body, rotate_body
 from ..lower.loop_order import BLOCK
-from ..vm.run_state import CheckFailed, Kernel, Types
+from ..vm.check_failures import CheckFailed
+from ..vm.run_state import Kernel, Types
 from ..vm.values import fill_of
 from .cuda import raising
 from .driver import Card, DeviceArray

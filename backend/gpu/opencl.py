@@ -20,7 +20,7 @@ from ...lang.diagnostics.model import Code
 from ..codegen.gpu_targets import ATOMICS, DOUBLE, EXTENSIONS, OPENCL, THREADS
 from ..cpu.views import NumArray
 from ..loopir.reductions import SHARED_BYTES
-from ..vm.run_state import CheckFailed
+from ..vm.check_failures import CheckFailed
 from .driver import CardModel, DeviceArray
 
 _SIMULATORS: Final = ("Oclgrind",)

@@ -17,7 +17,7 @@ from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
 from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat, has_time
 from ...typechecker.elements import Kind
-from ..vm.run_state import CheckFailed
+from ..vm.check_failures import CheckFailed
 from ..vm.values import INTEGER_BITS, NUMPY_NAMES, integer_range
 from .formats import FileTrouble, damaged, disagrees
 

@@ -29,7 +29,7 @@ from ...lang.syntax.source import Span
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import SizeVariable
-from ..vm.run_state import rho_number as number_in_text
+from ..vm.check_failures import rho_number as number_in_text
 from . import csv
 from .cells import Column, changed, require_shape
 from .csv import DELIMITERS, Table

@@ -21,7 +21,8 @@ import numpy as np
 from ...lang.diagnostics.model import Code
 from ...typechecker.elements import Kind
 from ..cpu.views import DTYPES, NumArray
-from ..vm.run_state import CheckFailed, reshaped
+from ..vm.check_failures import CheckFailed
+from ..vm.run_state import reshaped
 from .operation import Arrays, Function, Operation, OperationCall, checked, on_operands
 from .products import alone, found_library
 

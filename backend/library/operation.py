@@ -20,7 +20,8 @@ from ...typechecker.elements import Kind, integer_range
 from ...typechecker.sizes.polynomials import Size
 from ..cpu.views import DTYPES, NumArray
 from ..graph.phases import LibraryPhase, frame_of, framed_of, is_unread
-from ..vm.run_state import CheckFailed, Types, reshaped, trim
+from ..vm.check_failures import CheckFailed
+from ..vm.run_state import Types, reshaped, trim
 
 if TYPE_CHECKING:
     from ..vm.specialization import Specialization

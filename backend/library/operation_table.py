@@ -13,7 +13,8 @@ from ...typechecker.sizes.polynomials import Size
 from ..cpu.views import DTYPES, NumArray
 from ..graph.phases import LibraryPhase, ValueId, is_unread
 from ..loopir.ir import Call, LoopProgram
-from ..vm.run_state import Backend, CheckFailed, Kernel, Types
+from ..vm.check_failures import CheckFailed
+from ..vm.run_state import Backend, Kernel, Types
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .linear import LINEAR, TRANSFORMS
 from .operation import Function, Operation, OperationCall, OperationContext, as_results

@@ -22,7 +22,8 @@ from ..cpu.views import DTYPES, FILLS, NumArray, common_stride
 from ..graph.phases import LibraryPhase
 from ..jit.compiler import address_of, is_installed
 from ..loopir.templates import CountTrue, SelectionForm, SelectTemplate
-from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES, NO_FIXED_INDICES, CheckFailed, index_out_of_range, trim
+from ..vm.check_failures import NO_FIXED_INDICES, CheckFailed, index_out_of_range
+from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES, trim
 from ..vm.specialization import (
     MAX_TABLE_CELLS,
     FailureDecoder,

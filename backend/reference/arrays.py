@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from ...lang.diagnostics.model import Code
 from ...typechecker.core.operations import Indexing, Payload
 from ...typechecker.elements import Kind
-from ..vm.run_state import NO_FIXED_INDICES, CheckFailed, index_out_of_range
+from ..vm.check_failures import NO_FIXED_INDICES, CheckFailed, index_out_of_range
 from ..vm.values import Array, fill_of
 
 # ---------------------------------------------------------------------------------------------------- indexing

@@ -23,8 +23,8 @@ from ...typechecker.elements import Kind, surely_unwrapped
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ..io import cells as cells_of
 from ..vm import values
+from ..vm.check_failures import CheckFailed
 from ..vm.input_sizes import bind_sizes, broken_guard
-from ..vm.run_state import CheckFailed
 from ..vm.values import Array, Results, array, scalar
 from . import arrays, linear, reductions, scalars
 from .arrays import InternalError, assemble, cells, integers, offset, positions, stack

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from ...lang.diagnostics.model import Code
 from ...typechecker.elements import Kind
-from ..vm.run_state import CheckFailed
+from ..vm.check_failures import CheckFailed
 from ..vm.values import Array, array
 from .arrays import InternalError, assemble, cells
 

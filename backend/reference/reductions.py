@@ -17,7 +17,7 @@ from typing import Final, TypeAlias, TypeVar
 from ...lang.diagnostics.model import Code
 from ...typechecker.core.operations import Indexing, Payload
 from ...typechecker.elements import FUNCTIONS, SELECTIVE, SUMMED, Kind, ResultKind, identity_of, is_ordered
-from ..vm.run_state import CheckFailed
+from ..vm.check_failures import CheckFailed
 from ..vm.values import Array, normalise
 from .arrays import assemble, at, build, cells, check_index, integers, lines, offset
 from .scalars import evaluate, meaning

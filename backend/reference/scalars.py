@@ -38,7 +38,7 @@ from ..scalar.special import (
     real_quotient,
     residue as complex_residue,
 )
-from ..vm.run_state import CheckFailed, rho_number
+from ..vm.check_failures import CheckFailed, rho_number
 from ..vm.values import NORMALISERS, integer_range, normalise, round_f32
 from .arrays import InternalError
 

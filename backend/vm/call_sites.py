@@ -20,8 +20,9 @@ from ..graph.phases import Fold, LibraryPhase, Loop, Map, Phase, Structured, Val
 from ..jit import tiering
 from ..library.operation_table import bind_library
 from .bytecode import BytecodeProgram
+from .check_failures import CheckFailed
 from .interpreter import LazyKernel
-from .run_state import CheckFailed, RunState
+from .run_state import RunState
 from .specialization import (
     MAX_TABLE_CELLS,
     SIZE_FAMILY_WORD,

@@ -41,8 +41,9 @@ from .bytecode import (
     StoreCell,
 )
 from .call_sites import AllocSite, CallSite, RegionSite, UnitSite, with_failures_located
+from .check_failures import CheckFailed, add_iteration, iteration_label
 from .interpreter import lazy_kernel
-from .run_state import CheckFailed, MovedArray, PooledBuffer, RunState, add_iteration, iteration_label
+from .run_state import MovedArray, PooledBuffer, RunState
 from .runtime import Native
 
 MAX_VALUES: Final = 4096

@@ -26,8 +26,9 @@ from ..schedule.plan.plan import CombineStep, DeviceId, ExecutionPlan, FenceStep
 from ..schedule.problem import QueueKind
 from ..schedule.program_facts.partitioning import stored_on, stored_value
 from .bytecode import NOT_APPLICABLE, BytecodeProgram, Instruction, assemble
+from .check_failures import CheckFailed
 from .interpreter import compile_instructions
-from .run_state import WATCHER, Backend, CheckFailed, Memory, Observer, OutputValue, RunResults, RunState, TileRunner, announce
+from .run_state import WATCHER, Backend, Memory, Observer, OutputValue, RunResults, RunState, TileRunner, announce
 from .runtime import native
 
 # ---------------------------------------------------------------------------------------------------- execution

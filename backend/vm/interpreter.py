@@ -32,21 +32,8 @@ from .bytecode import (
     StoreCell,
     StreamInstruction,
 )
-from .run_state import (
-    Action,
-    Backend,
-    CheckFailed,
-    Kernel,
-    Memory,
-    MovedArray,
-    OutputValue,
-    ResidentValue,
-    RunState,
-    add_iteration,
-    iteration_label,
-    memory_of,
-    sole_owner,
-)
+from .check_failures import CheckFailed, add_iteration, iteration_label
+from .run_state import Action, Backend, Kernel, Memory, MovedArray, OutputValue, ResidentValue, RunState, memory_of, sole_owner
 
 # ---------------------------------------------------------------------------------------------------- lazily compiled kernels
 #

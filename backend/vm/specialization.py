@@ -22,7 +22,8 @@ from ..cpu.views import DeferredView, NumArray, Pad, in_parts, model_array, reco
 from ..graph.phases import Structured, ValueId
 from ..jit import tiering
 from ..jit.compiler import MachineCode, address_of
-from .run_state import ALIGNMENT, MIN_POOLED as POOLED_MIN_BYTES, CheckFailed, Types, pooled_empty
+from .check_failures import CheckFailed
+from .run_state import ALIGNMENT, MIN_POOLED as POOLED_MIN_BYTES, Types, pooled_empty
 
 # ---------------------------------------------------------------------------------------------------- array descriptors
 #

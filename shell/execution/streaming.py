@@ -334,7 +334,7 @@ class InTiles:
         from ...backend.schedule.streams.pass_partitioning import CannotStream
         from ...backend.schedule.streams.stream_planning import Target, axes_before_tiles, checks_of, plan_streams
         from ...backend.streams.spill import CheckedRows
-        from ...backend.vm.run_state import DATA_DEPENDENT_CHECKS
+        from ...backend.vm.check_failures import DATA_DEPENDENT_CHECKS
 
         if not isinstance(failure, RhoError) or failure.diagnostics[0].code not in {*DATA_DEPENDENT_CHECKS, Code.E706}:
             return failure

@@ -11,7 +11,7 @@ import pytest
 from rho.backend.cpu.numpy_scalars import implementation
 from rho.backend.cpu.views import DTYPES
 from rho.backend.reference.scalars import evaluate
-from rho.backend.vm.run_state import CheckFailed as ReferenceFailed
+from rho.backend.vm.check_failures import CheckFailed as ReferenceFailed
 from rho.backend.vm.values import normalise
 from rho.typechecker.elements import FUNCTIONS, Kind, ScalarFunction
 

@@ -11,7 +11,7 @@ import pytest
 from rho import backend
 from rho.backend.reference import linear, linear as matrices, reductions, reductions as sums, scalars
 from rho.backend.reference.interpreter import interpret
-from rho.backend.vm.run_state import CheckFailed
+from rho.backend.vm.check_failures import CheckFailed
 from rho.backend.vm.values import Array, array, round_f32, to_numpy
 from rho.lang.diagnostics.model import RhoError
 from rho.lang.syntax.source import Source

@@ -9,7 +9,7 @@ from share import drawing
 
 from rho.backend.reference import arrays, reductions
 from rho.backend.reference.arrays import InternalError
-from rho.backend.vm.run_state import CheckFailed
+from rho.backend.vm.check_failures import CheckFailed
 from rho.backend.vm.values import Array, array, from_numpy, to_numpy
 from rho.tests.harness.values import text
 from rho.typechecker.elements import Kind

@@ -10,7 +10,7 @@ import pytest
 from rho.backend.reference.arrays import InternalError
 from rho.backend.reference.scalars import convert_checked, evaluate, integer_to_f32
 from rho.backend.scalar import special
-from rho.backend.vm.run_state import CheckFailed
+from rho.backend.vm.check_failures import CheckFailed
 from rho.backend.vm.values import Array, from_numpy, integer_range, nested, normalise, round_f32, scalar, to_numpy, wrap_integer
 from rho.typechecker.elements import FUNCTIONS, Kind
 

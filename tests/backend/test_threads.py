@@ -23,8 +23,9 @@ from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.schedule.plan.plan import ExecutionPlan, FenceStep, RunStep, Step, WaitStep
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.vm.check_failures import CheckFailed
 from rho.backend.vm.executor import execute_plan
-from rho.backend.vm.run_state import CheckFailed, RunResults
+from rho.backend.vm.run_state import RunResults
 from rho.lang.diagnostics.model import Code, RunFailed
 from rho.lang.syntax.source import Source
 from rho.tests.backend.quick import split_evenly, with_modes

@@ -17,7 +17,7 @@ from rho.backend.gpu.driver import CardModel
 from rho.backend.gpu.opencl import OpenClDriver
 from rho.backend.graph import traverse
 from rho.backend.schedule.plan.plan import Device, DeviceId
-from rho.backend.vm.run_state import CheckFailed
+from rho.backend.vm.check_failures import CheckFailed
 from rho.lang.diagnostics.model import RhoError
 from rho.tests.devices.opencl_devices import DEVICES, cases, loadable, needs_opencl, on_device, on_processor
 from rho.tests.harness.tiers import checked

@@ -41,7 +41,7 @@ from rho.backend.reference import reductions
 from rho.backend.reference.arrays import assemble, at, build, cells, inside, offset, positions, stack
 from rho.backend.reference.interpreter import compute
 from rho.backend.reference.scalars import evaluate
-from rho.backend.vm.run_state import CheckFailed
+from rho.backend.vm.check_failures import CheckFailed
 from rho.backend.vm.values import Array, array, fill_of
 from rho.lang.diagnostics.model import Code
 from rho.typechecker.core import operations as c

@@ -12,7 +12,7 @@ from rho import backend
 from rho.backend.graph.phases import Structured
 from rho.backend.jit import tiering
 from rho.backend.loopir.reductions import SHARED_BYTES
-from rho.backend.vm.run_state import CheckFailed
+from rho.backend.vm.check_failures import CheckFailed
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.test_cuda_backend import disagreements, outputs
 from rho.tests.harness.tiers import checked

@@ -15,7 +15,7 @@ from rho.backend.gpu.launch import compile_structured, contiguous_array
 from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured, ValueId
 from rho.backend.jit import tiering
 from rho.backend.lower.body import legalize
-from rho.backend.vm.run_state import CheckFailed
+from rho.backend.vm.check_failures import CheckFailed
 from rho.tests.backend import cuda_stub
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import KINDS, apply, data, node_kind, phase, projection, read, run, same_bits

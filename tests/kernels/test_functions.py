@@ -10,7 +10,7 @@ import pytest
 from rho.backend.graph.phases import ConstantNode, Structured
 from rho.backend.jit import tiering
 from rho.backend.lower.body import KINDS, legalize
-from rho.backend.vm.run_state import CheckFailed
+from rho.backend.vm.check_failures import CheckFailed
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import FUNCTIONS, Kind, ResultKind
 

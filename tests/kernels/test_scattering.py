@@ -8,7 +8,7 @@ import pytest
 from rho.backend.cpu import templates
 from rho.backend.jit import tiering
 from rho.backend.library.scans_and_generators import _reduced
-from rho.backend.vm.run_state import CheckFailed
+from rho.backend.vm.check_failures import CheckFailed
 from rho.tests.kernels.phases import data, same_bits
 from rho.typechecker.elements import Kind
 

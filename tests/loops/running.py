@@ -12,7 +12,7 @@ from rho.backend.cpu.numpy_scalars import implementation
 from rho.backend.loopir.ir import LoopProgram, ViewRole
 from rho.backend.reference import scalars
 from rho.backend.scalar.function_table import LONG, weight_of
-from rho.backend.vm.run_state import CheckFailed
+from rho.backend.vm.check_failures import CheckFailed
 from rho.tests.loops import interpreter
 from rho.typechecker.elements import Kind
 

@@ -18,7 +18,7 @@ from rho.backend.graph.registry import LIBRARY
 from rho.backend.library.operation import OperationContext
 from rho.backend.library.operation_table import OPERATIONS
 from rho.backend.reference.arrays import assemble, cells
-from rho.backend.vm.run_state import CheckFailed
+from rho.backend.vm.check_failures import CheckFailed
 from rho.backend.vm.values import Array, array, to_numpy
 from rho.lang.diagnostics.model import RunFailed
 from rho.lang.syntax.source import Span

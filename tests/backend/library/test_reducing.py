@@ -13,7 +13,7 @@ import pytest
 from rho.backend.cpu.views import DTYPES
 from rho.backend.library import scans_and_generators
 from rho.backend.reference import reductions
-from rho.backend.vm.run_state import CheckFailed
+from rho.backend.vm.check_failures import CheckFailed
 from rho.backend.vm.values import Array, array, scalar
 from rho.lang.diagnostics.model import RunFailed
 from rho.tests.backend.library.agreeing import ALL, NUMBERS, agree, compare, fresh, indices, lifted, run
