@@ -47,7 +47,7 @@ def test_a_source_distribution_has_all_that_is_tracked() -> None:
 def test_dependencies_are_ranges_that_what_is_installed_is_in() -> None:
     """An exact version would exclude packages that want another; a browser has only what is written in Python, and NumPy."""
     dependencies = [Requirement(line) for line in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]]
-    assert {one.name for one in dependencies} == {"parsimonious", "numpy", "llvmlite", "z3-solver", "prompt_toolkit"}
+    assert {one.name for one in dependencies} == {"parsimonious", "numpy", "llvmlite", "highspy", "z3-solver", "prompt_toolkit"}
     for one in dependencies:
         assert one.specifier.contains(version(one.name)), one
         assert {clause.operator for clause in one.specifier} <= {">=", "<"}, one

@@ -105,7 +105,7 @@ def _file_entries(file: str, console: Console) -> tuple[CatalogueEntry, ...]:
 # `rho info`: versions for a bug report.
 
 PACKAGES = (
-    "numpy", "parsimonious", "z3-solver", "llvmlite", "prompt_toolkit", "pygls", "ipykernel", "matplotlib",
+    "numpy", "parsimonious", "z3-solver", "highspy", "llvmlite", "prompt_toolkit", "pygls", "ipykernel", "matplotlib",
     "cupy-cuda12x", "cupy-cuda13x",
 )  # fmt: skip
 

@@ -13,6 +13,7 @@ from share import SHARE, seeds
 import rho
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.this_machine import load_profile
+from rho.backend.schedule.bounds import lp_relaxation
 from rho.backend.schedule.bounds.bound_strategies import best_bound
 from rho.backend.schedule.bounds.head_tail_bounds import BoundSet, Costs
 from rho.backend.schedule.bounds.lp_relaxation import LinearProgram, LpRelaxation, LpRow, hull_of, round_to_rows, weights_bound
@@ -115,6 +116,27 @@ def test_weights_prove_in_integers_only() -> None:
     column = program.column(ticks=False)
     program.rows += [LpRow(((0, 1), (column, -30)), 0), LpRow(((column, 2),), 1)]
     assert program.solve(100) and program.certified_bound() == 15
+
+
+def test_few_pivots_at_a_time_reach_the_same_optimum(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """HiGHS returns to Python every few pivots, so that interrupts are seen, goes on from its last basis, and prints nothing."""
+
+    def solved(portion: int, most: int) -> tuple[bool, int]:
+        monkeypatch.setattr(lp_relaxation, "INTERRUPT_PIVOTS", portion)
+        random, program = Random(5), LinearProgram(1000)
+        columns = [program.column(ticks=True) for _ in range(40)]
+        program.rows += [LpRow(((0, 1), (column, -1)), 0) for column in columns]
+        for _ in range(3):
+            for _ in range(40):
+                terms = tuple((column, random.randint(1, 9)) for column in random.sample(columns, 6))
+                program.rows.append(LpRow(terms, random.randint(100, 9000)))
+            reached = program.solve(most)
+        return reached, program.certified_bound()
+
+    at_once = solved(10_000, 10_000)
+    in_portions = solved(2, 10_000)
+    assert at_once[0] and in_portions[0] and abs(at_once[1] - in_portions[1]) <= 1 < at_once[1]
+    assert solved(2, 2)[0] is False and capfd.readouterr() == ("", "")
 
 
 def test_the_hull_is_below_every_number_of_rows() -> None:

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from importlib.util import find_spec
 from itertools import permutations
 from typing import Final
 
-from ....lang.support.processes import is_numpy_installed
 from ....lang.support.records import cached_property, dataclass
 from ..problem import Mode, allowed_devices
 from ..timeline.problem_index import topological_order
@@ -539,9 +539,9 @@ class BoundSet:
 
 # ---------------------------------------------------------------------------------------------------- linear program
 #
-# Device classes as columns of the linear program, and the test whether `lp_relaxation`, which needs an array library, applies.
+# Device classes as columns of the linear program, and the test whether `lp_relaxation`, which needs HiGHS, applies.
 
-MOST_COLUMNS: Final = 1600
+MOST_COLUMNS: Final = 6000
 
 
 @dataclass(frozen=True, slots=True)
@@ -565,9 +565,9 @@ def device_classes_of(bounds: BoundSet, p: int, goal: int) -> list[DeviceClass]:
 
 
 def is_applicable(bounds: BoundSet, goal: int) -> bool:
-    """Can a phase be cut, is there an array library, and is the linear program for schedules below `goal` ticks small enough?"""
+    """Can a phase be cut, is HiGHS installed, and is the linear program for schedules below `goal` ticks small enough?"""
     problem, decoder = bounds.decoder.problem, bounds.decoder
-    if all(bounds.undivided) or any(edge.only is not None for edge in problem.edges) or not is_numpy_installed():
+    if all(bounds.undivided) or any(edge.only is not None for edge in problem.edges) or find_spec("highspy") is None:
         return False
     if any(task.distributed is not None for task in problem.phases):
         return False

@@ -29,8 +29,8 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Final
 
+import highspy
 import numpy as np
-import numpy.typing as npt
 
 from ....lang.support.records import dataclass, field
 from ...devices.cost_functions import Ticks
@@ -140,25 +140,15 @@ def _above(middle: tuple[Fraction, Fraction], left: tuple[Fraction, Fraction], r
 
 # ---------------------------------------------------------------------------------------------------- LP solver
 #
-# Linear programs with certified bounds: a dual simplex in floating point computes weights, integer arithmetic derives the bound.
+# Linear programs with certified bounds: HiGHS computes weights in floating point, integer arithmetic derives the bound.
 #
 # The program is: the least x_0 with A x >= b, every x_j >= 0, and x_j at most x_0 ("ticks") or at most 1 ("shares").  Any weights
 # y >= 0 of the rows prove x_0 >= (y b - sum of the positive (y A)_j over shares) / (sum of (y A)_0 and the positive (y A)_j over
 # ticks), so a wrong weight costs sharpness and never truth.  Rows are integers; they may be added after a solution.
 
-Floats = npt.NDArray[np.float64]
-
-COST_TOLERANCE: Final = 1e-9
-PIVOT_TOLERANCE: Final = 1e-7
-"""Entries below this fraction of their row are no pivots."""
-TIE_COST: Final = 1e-7
-"""Perturbation of costs, against ties."""
 WEIGHT: Final = 1 << 40
-REFRESH: Final = 8
-"""Pivots after which the norms of rows are recomputed."""
-IDLE_SLACK: Final = 0.02
-ROW_TOLERANCE: Final = 1e-7
-MOST_ENTERED: Final = 60
+INTERRUPT_PIVOTS: Final = 500
+"""Pivots between two looks for interrupts: HiGHS runs outside Python, 0.1 s for 3,000 columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,24 +159,24 @@ class LpRow:
     bound: int
 
 
+class _SilentHighs(highspy.Highs):
+    """HiGHS without callbacks: enabling them prints its banner on standard output."""
+
+    def enableCallbacks(self) -> None:
+        pass
+
+
 @dataclass(slots=True)
 class LinearProgram:
-    """A linear program, whose column 0 is minimised.  `unit`: the magnitude of the result in ticks, for scaling.
-
-    The dictionary holds only rows that solutions have violated; the others are tested between solutions (row generation)."""
+    """A linear program, whose column 0 is minimised.  `unit`: the magnitude of the result in ticks, for scaling."""
 
     unit: int
     ticks: list[bool] = field(default_factory=lambda: [True])
     rows: list[LpRow] = field(default_factory=list)
     _scales: list[float] = field(default_factory=list)
-    _pool: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    _bounds: Floats = field(default_factory=lambda: np.zeros(0))
-    _matrix: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    _buffer: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    _right: Floats = field(default_factory=lambda: np.zeros(0))
-    _costs: Floats = field(default_factory=lambda: np.zeros(0))
-    _outside: list[int] = field(default_factory=list)
-    _inside: list[int] = field(default_factory=list)
+    _solver: highspy.Highs | None = None
+    _values: Sequence[float] = ()
+    _weights: Sequence[float] = ()
 
     def column(self, *, ticks: bool) -> int:
         """Add an unknown and return its column.  All are added before the first `solve`."""
@@ -194,139 +184,53 @@ class LinearProgram:
         return len(self.ticks) - 1
 
     def solve(self, most: int) -> bool:
-        """Solve in at most `most` pivots, starting from the last solution; True if the optimum over all rows is reached."""
-        self._scale_new_rows()
-        while True:
-            most = self._optimise(most)
-            if most <= 0:
-                return False
-            level = np.array(self._unknowns())
-            broken = self._pool @ level - self._bounds
-            worst = np.argsort(broken)[:MOST_ENTERED]
-            fresh = [int(i) for i in worst if broken[i] < -ROW_TOLERANCE]
-            if not fresh:
-                return True
-            self._drop_idle_rows()
-            present = set(self._inside) | set(self._outside)
-            fresh = [i for i in fresh if len(self.ticks) + i not in present]
-            if not fresh:
-                return True
-            self._enter_rows(fresh)
-
-    def _optimise(self, most: int) -> int:
-        """Dual simplex over the dictionary: the pivots that remain when its rows hold; 0 if they do not."""
-        self._buffer = np.empty_like(self._matrix)
-        matrix, right = self._matrix, self._right
-        lengths = np.ones(len(right))
-        for pivot in range(most if len(right) else 0):
-            if pivot % REFRESH == 0:
-                lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix) + 1.0)
-            leaving = int(np.argmin(right / lengths))
-            if right[leaving] > -COST_TOLERANCE:
-                return most - pivot
-            row = matrix[leaving]
-            able = np.flatnonzero(row > PIVOT_TOLERANCE * max(1.0, row.max()))
-            if not able.size:
-                return 0
-            least = float(((self._costs[able] + COST_TOLERANCE) / row[able]).min())
-            ties = able[self._costs[able] <= least * row[able]]  # of those that break no cost by more than NEAR the largest
-            self._pivot(leaving, int(ties[np.argmax(row[ties])]))
-            lengths[leaving] = np.sqrt(matrix[leaving] @ matrix[leaving] + 1.0)
-        return most if not len(right) else 0
-
-    def _pivot(self, leaving: int, entering: int) -> None:
-        """Dictionary pivot: exchange the slack of row `leaving` and the unknown of column `entering`."""
-        matrix, right, costs = self._matrix, self._right, self._costs
-        row = matrix[leaving].copy()
-        pivot = row[entering]
-        row /= -pivot
-        row[entering] = 1.0 / pivot
-        moved = -right[leaving] / pivot
-        column = matrix[:, entering].copy()
-        matrix[:, entering] = 0.0
-        touched = np.flatnonzero(column)
-        if 3 * touched.size < column.size:
-            matrix[touched] += column[touched, None] * row
-        else:
-            np.multiply(column[:, None], row, out=self._buffer)
-            matrix += self._buffer
-        right += column * moved
-        matrix[leaving], right[leaving] = row, moved
-        cost = costs[entering]
-        costs[entering] = 0.0
-        costs += max(cost, 0.0) * row
-        np.maximum(costs, 0.0, out=costs)
-        self._outside[entering], self._inside[leaving] = self._inside[leaving], self._outside[entering]
-
-    def _drop_idle_rows(self) -> None:
-        """Remove rows with large slack from the dictionary."""
-        count = len(self.ticks)
-        rows = [i for i, name in enumerate(self._inside) if name < count or self._right[i] < IDLE_SLACK]
-        self._matrix, self._right = self._matrix[rows], self._right[rows]
-        self._inside = [self._inside[i] for i in rows]
-
-    def _scale_new_rows(self) -> None:
-        """Scale the new rows."""
-        count = len(self.ticks)
-        if not self._outside:
-            self._outside = list(range(count))
-            self._matrix, self._pool = np.zeros((0, count)), np.zeros((0, count))
-            self._costs = TIE_COST * (1.0 + np.random.default_rng(1).random(count))
-            self._costs[0] = 1.0
-        fresh = self.rows[len(self._bounds) :]
-        if not fresh:
-            return
-        block, bounds = np.zeros((len(fresh), count)), np.zeros(len(fresh))
-        for i, row in enumerate(fresh):
+        """Solve in about `most` pivots, starting from the last solution; is the optimum reached?"""
+        solver = self._solver = self._solver or self._empty()
+        starts, columns, coefficients, bounds = [], list[int](), list[float](), []
+        for row in self.rows[len(self._scales) :]:
+            terms: dict[int, int] = {}
             for name, coefficient in row.terms:
-                block[i, name] += coefficient * (self.unit if self.ticks[name] else 1)
-            scale = 1.0 / max(1.0, float(np.abs(block[i]).max()))
-            block[i] *= scale
-            bounds[i] = row.bound * scale
+                terms[name] = terms.get(name, 0) + coefficient * (self.unit if self.ticks[name] else 1)
+            scale = 1.0 / max(1.0, *map(abs, terms.values()))
+            starts.append(len(columns))
+            columns += terms
+            coefficients += [coefficient * scale for coefficient in terms.values()]
+            bounds.append(row.bound * scale)
             self._scales.append(scale)
-        self._pool = np.vstack([self._pool, block])
-        self._bounds = np.concatenate([self._bounds, bounds])
+        endless = np.full(len(bounds), highspy.kHighsInf)
+        indices = np.array(starts, dtype=np.int32), np.array(columns, dtype=np.int32)
+        solver.addRows(len(bounds), np.array(bounds), endless, len(columns), *indices, np.array(coefficients))
+        for _ in range(0, most, INTERRUPT_PIVOTS):
+            solver.run()
+            if solver.getModelStatus() != highspy.HighsModelStatus.kIterationLimit:
+                break
+        if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return False
+        solution = solver.getSolution()
+        self._values, self._weights = list(solution.col_value), list(solution.row_dual)
+        return True
 
-    def _enter_rows(self, fresh: Sequence[int]) -> None:
-        """Add rows to the dictionary."""
-        count = len(self.ticks)
-        outside = {name: index for index, name in enumerate(self._outside) if name < count}
-        inside = {name: index for index, name in enumerate(self._inside) if name < count}
-        block = np.zeros((len(fresh), len(self._outside)))
-        right = -self._bounds[list(fresh)]
-        for i, row in enumerate(fresh):
-            for name in np.flatnonzero(self._pool[row]):
-                coefficient = self._pool[row, name]
-                inside_row = inside.get(int(name))
-                if inside_row is None:
-                    block[i, outside[int(name)]] += coefficient
-                else:
-                    block[i] += coefficient * self._matrix[inside_row]
-                    right[i] += coefficient * self._right[inside_row]
-        self._matrix = np.vstack([self._matrix, block])
-        self._right = np.concatenate([self._right, right])
-        self._inside += [count + i for i in fresh]
-
-    def _unknowns(self) -> list[float]:
-        """The values of the unknowns in the program's unit (see `unit`)."""
-        level = [0.0] * len(self.ticks)
-        for index, name in enumerate(self._inside):
-            if name < len(level):
-                level[name] = float(self._right[index])
-        return level
+    def _empty(self) -> highspy.Highs:
+        """A solver without rows: simplex on one thread, so that the same rows give the same solution, and without presolve, so
+        that it goes on from the last basis."""
+        solver, count = _SilentHighs(), len(self.ticks)  # type: ignore[no-untyped-call]
+        options: dict[str, bool | int | str] = {"output_flag": False, "threads": 1, "solver": "simplex", "presolve": "off"}
+        options["simplex_iteration_limit"] = INTERRUPT_PIVOTS
+        for name, value in options.items():
+            solver.setOptionValue(name, value)
+        solver.addVars(count, np.zeros(count), np.full(count, highspy.kHighsInf))
+        solver.changeColCost(0, 1.0)
+        return solver
 
     def values(self) -> list[float]:
         """The values of the unknowns, in ticks or shares."""
-        return [value * (self.unit if ticks else 1) for value, ticks in zip(self._unknowns(), self.ticks, strict=True)]
+        known = self._values or [0.0] * len(self.ticks)
+        return [value * (self.unit if ticks else 1) for value, ticks in zip(known, self.ticks, strict=True)]
 
     def certified_bound(self) -> int:
         """A lower bound of the result in exact integer arithmetic."""
-        count = len(self.ticks)
-        weights = [0] * len(self._bounds)
-        for index, name in enumerate(self._outside):
-            if name >= count and self._costs[index] > 0:
-                weights[name - count] = int(self._costs[index] * self._scales[name - count] * self.unit * WEIGHT)
-        return weights_bound(self.rows, weights, self.ticks)
+        pairs = zip(self._weights, self._scales, strict=False)
+        return weights_bound(self.rows, [int(max(0.0, y) * scale * self.unit * WEIGHT) for y, scale in pairs], self.ticks)
 
 
 def weights_bound(rows: Sequence[LpRow], weights: Sequence[int], ticks: Sequence[bool]) -> int:
