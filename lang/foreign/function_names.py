@@ -303,7 +303,7 @@ UNTRANSLATED: Final[Mapping[str, str]] = {
     "digitize": "`use stats` and `edges stats.digitize x`",
     "rankdata": "`use stats` and `stats.rank x`",
     **dict.fromkeys(("merge", "merge_asof"), "`use table` and `(i j) ← a table.inner b`, or `left`, `outer`, `asof`"),
-    **dict.fromkeys(("search", "fullmatch", "finditer", "findall"), "`use text` and `rows text.search '^\\d+ ms'`, or `spans`"),
+    **dict.fromkeys(("search", "fullmatch", "finditer"), "`use text` and `rows text.search '^\\d+ ms'`, or `spans`"),
     **dict.fromkeys(("rolling", "ewm"), "`use rolling` and `20 rolling.mean x`, or `use series` and `0.1 series.ema x`"),
     **dict.fromkeys(("cov", "corrcoef"), "`use stats` and `x stats.covariance y`, `x stats.correlation y` are of two vectors"),
     **dict.fromkeys(("squeeze", "expand_dims", "ravel_multi_index"), "`shape⍴x` gives x other axes"),

@@ -400,7 +400,7 @@ PATTERNS: tuple[Pattern, ...] = (
             "`*` is power, and a function takes all that is right of it", "({a}{s}×{s}{b}){f}{c}", (), legal=True),
     Pattern(r"⎕(?:date|time)[ \t]+(?P<all>\d{4}-\d{2}-\d{2})(?![\w.-])", "a date is written in quotes: `-` subtracts", "'{all}'",
             (), legal=True),
-    Pattern(rf"{NAME}[ \t]+where\b[^\n⋄]*", "`mask⌿x` keeps the rows where the mask holds", None, (Code.E014,)),
+    Pattern(rf"{NAME}[ \t]+where[ \t]+[\w(~][^\n⋄]*", "`mask⌿x` keeps the rows where the mask holds", None, (Code.E014,)),
     Pattern(r"(?<![\w.-])(?P<all>\d{4}-\d{2}-\d{2})(?![\w.-])", "a date is written in quotes: `-` subtracts", "⎕date '{all}'",
             (Code.E300,)),
     Pattern(r"(?:^|(?<=[⋄(\[=←]))(?P<s>[ \t]*)(?P<all>-(?P<x>\d[\d.]*))(?![\w.]|[ \t]+[\d¯])",

@@ -48,7 +48,8 @@ _NO_MEMORY: Final = (
 import ctypes
 from rho.backend.jit import compiler as llvm_leaf
 never = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(lambda bytes: None)
-llvm_leaf.binding().add_symbol("rho_malloc", ctypes.cast(never, ctypes.c_void_p).value)
+symbol = llvm_leaf._symbol
+llvm_leaf._symbol = lambda name: ctypes.cast(never, ctypes.c_void_p).value if name == "rho_malloc" else symbol(name)
 A = np.arange(600000.0).reshape(2000, 300) % 17
 for text in ("{+⌿⍵}",):
     function = rho.compile(text)
