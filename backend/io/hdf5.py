@@ -7,9 +7,10 @@ be outside the folders that a program may read.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from ...lang.diagnostics.model import Code
 from ...typechecker.elements import Kind
@@ -19,6 +20,8 @@ from .sources_and_sinks import Content, bytes_of, new_array
 
 _BLOCK: Final = 1 << 20
 _MOST_DATASETS: Final = 10_000
+_HEAP: Final = b"GCOL\x01\0\0\0"
+"""The signature of a global heap, which holds texts of variable length: 8 bytes of its size and its objects follow."""
 
 
 @contextmanager
@@ -105,9 +108,39 @@ def _is_text(dataset: Any) -> bool:
     return h5py.check_string_dtype(dataset.dtype) is not None
 
 
-def _texts(dataset: Any) -> Any:
+def _check_heaps(content: Content) -> None:
+    """Raises FileTrouble E705 if HDF5's library would never return from reading a global heap of the file."""
+    with system_errors(), content.open() as stream:
+        end, before = 0, b""
+        while block := stream.read(_BLOCK):
+            window, start = before + block, end - len(before)
+            where = window.find(_HEAP)
+            while where >= 0:
+                _check_heap(stream, start + where, content.size())
+                where = window.find(_HEAP, where + 1)
+            end, before = end + len(block), window[1 - len(_HEAP) :]
+            stream.seek(end)
+
+
+def _check_heap(stream: BinaryIO, start: int, file_size: int) -> None:
+    """The library advances by the size of an object of index 0, free space: forever if it is 0 and not at the end."""
+    stream.seek(start + len(_HEAP))
+    size = int.from_bytes(stream.read(8), "little")
+    objects, at = stream.read(size - 16) if 16 <= size <= file_size - start else b"", 0
+    while at + 16 <= len(objects):
+        index, length = struct.unpack_from("<H6xQ", objects, at)
+        if not index and not length:
+            raise damaged("is not a valid HDF5 file: free space of a global heap is empty")
+        at += 16 + -(-length // 8) * 8 if index else length
+
+
+def _texts(content: Content, dataset: Any) -> Any:
+    import h5py
+
     from .sources_and_sinks import padded_texts
 
+    if h5py.check_string_dtype(dataset.dtype).length is None:
+        _check_heaps(content)
     if dataset.ndim != 1:
         raise disagrees(f"holds text of {dataset.ndim} axes; a column of text has one")
     return padded_texts(dataset.asstr()[:].tolist())
@@ -117,7 +150,7 @@ def header(content: Content, wanted: Column) -> tuple[int, ...]:
     """The shape, after all checks that need no data; for text the data are read, since its longest item decides the shape."""
     with _opened(content) as file:
         dataset = _dataset(file, wanted)
-        return tuple(map(int, _texts(dataset).shape if _is_text(dataset) else dataset.shape))
+        return tuple(map(int, _texts(content, dataset).shape if _is_text(dataset) else dataset.shape))
 
 
 def working_memory(content: Content, wanted: Column) -> int:
@@ -135,7 +168,7 @@ def read(content: Content, wanted: Column, shape: tuple[int, ...]) -> Any:
     with _opened(content) as file:
         dataset = _dataset(file, wanted)
         if _is_text(dataset):
-            texts = _texts(dataset)
+            texts = _texts(content, dataset)
             require_shape(texts.shape, shape)
             return texts
         require_shape(tuple(dataset.shape), shape)

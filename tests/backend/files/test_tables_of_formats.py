@@ -136,6 +136,23 @@ def test_damage_is_read_or_refused(tmp_path: Path, name: str, seed: int) -> None
                 assert error.diagnostics[0].code in ("E704", "E705", "E706")
 
 
+@pytest.mark.parametrize("block", [64, 1 << 20])
+def test_a_heap_that_the_library_would_read_forever(tmp_path: Path, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A length that became 0 turns a text into objects, of which one is free space of no length."""
+    monkeypatch.setattr("rho.backend.io.hdf5._BLOCK", block)
+    path, like = tmp_path / "x.h5", tmp_path / "like.h5"
+    for one, items in ((path, ["x", "yy"]), (like, ["GCOL\x01ab" * 9, "GCOL\x01"])):
+        with pytest.importorskip("h5py").File(one, "w") as file:
+            file["shop"] = items
+        assert texts(read(one, "shop", Kind.CHAR)) == items
+    data = bytearray(path.read_bytes())
+    heap = data.index(b"GCOL\x01\0\0\0")
+    assert data[heap + 16 : heap + 34] == b"\1" + bytes(7) + b"\2" + bytes(7) + b"yy"
+    data[heap + 24] = 0
+    path.write_bytes(data)
+    assert "free space of a global heap is empty" in refusal(path, "shop", Kind.CHAR)
+
+
 @pytest.mark.parametrize("seed", seeds(30))
 @pytest.mark.parametrize("suffix", [".json", ".jsonl", ".arrow", ".db"])
 def test_random_columns(tmp_path: Path, suffix: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
