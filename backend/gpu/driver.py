@@ -34,7 +34,7 @@ Numbers: TypeAlias = tuple[int, ...]
 class CardModel:
     """A GPU that a driver can use: its position among those of the driver, its memory in bytes, its `version` as the vendor
     states it.  `lacks`: the reason why programs cannot run on it; `lacking`: missing extensions, which some programs need;
-    `units`: its parallel compute units (of a processor those that the process may use)."""
+    `units`: its parallel compute units (of a processor those that the process may use); `is_simulator`: it interprets kernels."""
 
     number: int
     name: str
@@ -43,6 +43,7 @@ class CardModel:
     lacks: str = ""
     lacking: tuple[str, ...] = ()
     units: int = 0
+    is_simulator: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,8 @@ def gpus() -> tuple[CardModel, ...]:
         version = f"{device.platform.name.strip()}, {device.version.strip()}"
         lacking = tuple(name for name in EXTENSIONS if name not in device.extensions.split())
         size, units = int(device.global_mem_size), int(device.max_compute_units)
-        rows.append(CardModel(number, device.name.strip(), size, version, lacks, lacking, units))
+        is_simulator = device.platform.name in _SIMULATORS
+        rows.append(CardModel(number, device.name.strip(), size, version, lacks, lacking, units, is_simulator))
     return tuple(rows)
 
 

@@ -541,7 +541,7 @@ class BoundSet:
 #
 # Device classes as columns of the linear program, and the test whether `lp_relaxation`, which needs HiGHS, applies.
 
-MOST_COLUMNS: Final = 6000
+MOST_COLUMNS: Final = 4000
 
 
 @dataclass(frozen=True, slots=True)
