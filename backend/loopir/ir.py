@@ -39,7 +39,7 @@ from enum import Enum
 from math import gcd
 from typing import Final, TypeAlias
 
-from ...lang.support.records import dataclass, field
+from ...lang.support.records import dataclass, field, require_invariant
 from ...typechecker.elements import Kind
 
 # ---------------------------------------------------------------------------------------------------- ir
@@ -597,5 +597,5 @@ def integer(b: LoopBuilder, function: str, left: str, right: str) -> str:
 
 def quotient(b: LoopBuilder, number: Index, divisor: int) -> Index:
     """The floor of a number divided by a power of two."""
-    assert divisor.bit_count() == 1, divisor
+    require_invariant(divisor.bit_count() == 1, f"{divisor} is a power of two")
     return at(integer(b, "shr", b.constant(Kind.I64, divisor.bit_length() - 1), b.number(number)))
