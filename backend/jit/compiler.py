@@ -71,7 +71,7 @@ class DedicatedThread:
 
     def _forget(self) -> None:
         self._thread: threading.Thread | None = None
-        self._requests: SimpleQueue[_CompileRequest] = SimpleQueue()
+        self._requests, self._claim = SimpleQueue[_CompileRequest](), threading.Lock()  # several callers may start a thread
 
     def run_on(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
         """Decorator: every call of the function runs on this thread or, if no thread can be started, on the caller's."""
@@ -106,15 +106,16 @@ class DedicatedThread:
         if self._ending == threading.get_ident():
             return False
         if self._thread is None:
-            thread = threading.Thread(target=self._serve, args=(self._requests,), name=self._name, daemon=True)
             try:
-                thread.start()
+                threading.Thread(target=self._serve, args=(self._requests, self._claim), name=self._name, daemon=True).start()
             except RuntimeError:  # the system allows no more threads
                 return False
-            self._thread = thread
         return threading.current_thread() is not self._thread
 
-    def _serve(self, requests: SimpleQueue[_CompileRequest]) -> None:
+    def _serve(self, requests: SimpleQueue[_CompileRequest], claim: threading.Lock) -> None:
+        if not claim.acquire(blocking=False):
+            return
+        self._thread = threading.current_thread()
         while True:
             request = requests.get()
             try:
@@ -194,8 +195,7 @@ def _symbol(name: str) -> int:
 
 
 def _block_key() -> int:
-    """Returns the address of the thread-specific key of scratch blocks; the C library frees a thread's block when the thread
-    ends."""
+    """Returns the address of the thread-specific key of scratch blocks; the C library frees a thread's block when it ends."""
     import ctypes
 
     key = ctypes.c_uint64()

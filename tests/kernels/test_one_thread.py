@@ -39,6 +39,31 @@ def test_answers_and_errors_come_back_and_all_is_done_by_one_thread() -> None:
     assert named(3) == (3, "one")
 
 
+def test_first_calls_at_once_start_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads that served would each wait for the other's answer."""
+    one, both, servers, start = DedicatedThread("one"), threading.Barrier(2), list[threading.Thread](), threading.Thread.start
+
+    def started_at_once(self: threading.Thread) -> None:
+        if self.name == "one":
+            servers.append(self)
+            both.wait()
+        start(self)
+
+    identity: Callable[[], int] = one.run_on(threading.get_ident)
+    monkeypatch.setattr(threading.Thread, "start", started_at_once)
+    answers: list[int] = []
+    callers = [threading.Thread(target=lambda: answers.append(one.run_on(identity)())) for _ in range(2)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join(60)
+    assert len(servers) == 2 and len(answers) == 2 and len({*answers, identity()}) == 1
+    for server in servers:
+        if server.ident != answers[0]:
+            server.join(60)
+    assert [server.is_alive() for server in servers].count(True) == 1
+
+
 def test_who_asks_is_interrupted_and_the_lock_is_given_back() -> None:
     one, lock, begun, go_on = DedicatedThread("one"), threading.Lock(), threading.Event(), threading.Event()
 
