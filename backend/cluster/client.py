@@ -25,7 +25,7 @@ from ..devices.profile import CostTable, Profile
 from ..distributed.buffers import QueueClock
 from ..graph.bind_sizes import BoundGraph
 from ..io.external_arrays import Fingerprint, StoredInput, StoredOutput, fingerprint_of
-from ..io.sources_and_sinks import RandomAccessSink
+from ..io.sources_and_sinks import RowSink
 from ..schedule.plan.plan import DeviceId, ExecutionPlan
 from ..schedule.program_facts.partitioning import stored_on, stores_of
 from ..streams.stream_executor import SharedPass, States
@@ -246,8 +246,8 @@ class TiledAttempt:
         """Why home could not take what came."""
         self.read: dict[DeviceId, tuple[int, int, int]] = {}
         """As `TiledFiles.read`, of the workers."""
-        self.sinks: Mapping[str, RandomAccessSink] = {}
-        """The outputs that workers write in the present pass."""
+        self.sinks: list[Mapping[str, RowSink]] = []
+        """The outputs that each worker writes in the present pass, by name."""
         self.forget: Callable[[], None] | None = None
 
     def __enter__(self) -> TiledAttempt:
@@ -283,7 +283,9 @@ class TiledAttempt:
         outputs that only home can reach."""
         self.program, self.stored, self.undivided = program, stored, undivided
 
-    def begin(self, shared: SharedPass, sinks: Mapping[str, Any], states: Mapping[DeviceId, States] | None = None) -> None:
+    def begin(
+        self, shared: SharedPass, sinks: Mapping[DeviceId, Mapping[str, RowSink]], states: Mapping[DeviceId, States] | None = None
+    ) -> None:  # fmt: skip
         step, digest = shared.step, self.program["digest"]
         shares = [share for share in step.shares if share.device in self.client.devices]
         if states is None:  # no state continues from the last share
@@ -297,24 +299,24 @@ class TiledAttempt:
         self.shared, self.error = shared, None
         self.passes += 1
         operands = shared.operands()
-        written = {n: one for n, one in sinks.items() if isinstance(one, RandomAccessSink) and n not in self.undivided}
         facts = {
             "run": self.name, "pass": self.passes, "digest": digest, "phases": step.phases, "results": step.results,
             "rows": step.rows, "tiles": step.tiles, "depth": step.depth, "operands": [*operands],
             "inputs": {name: one.facts() for name, one in self.stored.items()},
-            "outputs": {name: StoredOutput(one, NOWHERE, one.temporary).facts() for name, one in written.items()},
         }  # fmt: skip
+        self.sinks = []
         for worker, share in zip(self.working, shares, strict=True):
             worker.done = None
             threads = threads_of(self.client.members, worker.member)
             before = None if states is None else states.get(share.device, {})
+            self.sinks.append({n: one for n, one in sinks.get(share.device, {}).items() if n not in self.undivided})
+            outputs = {name: StoredOutput(one, NOWHERE, one.temporary).facts() for name, one in self.sinks[-1].items()}
             with_share = {**facts, "share": [share.first, share.stop], "device": share.device, "threads": threads,
-                          "states": None if before is None else [*before]}  # fmt: skip
+                          "outputs": outputs, "states": None if before is None else [*before]}  # fmt: skip
             try:
                 worker.connection.send(MessageKind.TILES, with_share, [*operands.values(), *(before or {}).values()])
             except Lost as lost:
                 raise worker.explained(lost) from None
-        self.sinks = written
 
     def check(self) -> None:
         for worker in self.working:
@@ -331,13 +333,13 @@ class TiledAttempt:
     def wait(self) -> None:
         self.every.wait(self.working, lambda one: one.done is not None or self.error is not None)
         self.check()
-        for worker in self.working:
+        for worker, sinks in zip(self.working, self.sinks, strict=True):
             said = worker.done or {}
             for device, (passes, tiles, reads) in said["read"].items():
                 before = self.read.get(DeviceId(device), (0, 0, 0))
                 self.read[DeviceId(device)] = before[0] + passes, before[1] + tiles, before[2] + reads
             for name, came in said["written"].items():
-                self.sinks[name].came += came
+                sinks[name].came += came
         self.shared, self.working = None, []
 
     def show(self) -> None:

@@ -9,27 +9,28 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from ...lang.diagnostics.model import Code
 from ...lang.primitives.table import nearest
 from ...lang.support.bounded_parsing import is_url
-from ...lang.support.records import cached_property, replace
+from ...lang.support.records import cached_property, dataclass, replace
 from ...lang.tree.program import CellFormat
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES, integer_range, shortest_f32
 from .cells import DAY, NANOSECONDS, Column, multiplied, require_accepted, require_shape, undeclared
-from .csv import CsvColumn
+from .csv import CsvColumn, TextSink
 from .formats import BY_SUFFIX, TEXTS, FileTrouble, damaged, disagrees, first_line, listed, require_package, system_errors
-from .parquet import ArrowColumn, column_of, items_of, require_table
+from .parquet import ArrowColumn, column_of, items_of, require_storable, require_table
 from .records import RecordOffset
-from .sources_and_sinks import ITEMS, Content, padded_texts, suffix_of
+from .sources_and_sinks import ITEMS, AppendSink, Content, padded_texts, suffix_of
 
 _TOGETHER: Final = 1 << 16
 """Rows that are Python objects at a time."""
@@ -444,6 +445,30 @@ def require_json_lines(columns: Sequence[CsvColumn]) -> None:
     for column in columns:
         if column.kind.is_float and np.isinf(column.values).any():
             raise FileTrouble(Code.E708, f"cannot have the infinity in `{column.name}`, which JSON has not", "write a csv file")
+
+
+@dataclass(slots=True)
+class JsonLinesSink(TextSink):
+    """Writes rows of a new file of JSON lines."""
+
+    working_memory: ClassVar[int] = ITEMS * 512
+    """Bytes of a block of items as numbers, as texts with the names of their columns, as lines and as encoded bytes."""
+
+    def require(self) -> None:
+        require_storable(self.kind, self.shape)
+
+    def prepare(self) -> None:
+        AppendSink.prepare(self)
+
+    def append(self, rows: Any) -> None:
+        step = max(1, ITEMS // max(1, math.prod(self.shape[1:])))
+        for start in range(0, len(rows), step):
+            columns = self._columns(rows[start : start + step])
+            require_json_lines(columns)
+            self._write(json_lines(columns))
+
+    def finish(self) -> None:
+        self.suspend()
 
 
 # ---------------------------------------------------------------------------------------------------- Arrow IPC

@@ -13,11 +13,12 @@ from __future__ import annotations
 import functools
 import math
 import re
+import shutil
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import Any, ClassVar, Final
+from typing import Any, BinaryIO, ClassVar, Final
 
 from ...lang.diagnostics.model import Code
 from ...lang.primitives.table import nearest
@@ -519,6 +520,14 @@ class TextSink(AppendSink):
         is_dated, delimiter = self._is_dated, self._delimiter
         self._write(row_texts(delimiter, self._columns(rows)) if is_dated else texts(delimiter, self.kind, rows))
 
+    @classmethod
+    def part_type(cls) -> type[AppendSink]:
+        return cls
+
+    def join(self, part: BinaryIO, rows: int) -> None:
+        assert self.file is not None, "it has begun"
+        shutil.copyfileobj(part, self.file)
+
     def _columns(self, rows: Any) -> list[CsvColumn]:
         return columns_of(CsvColumn(self.name, rows, self.kind, self.reading.form, self.reading.pattern))
 
@@ -531,7 +540,7 @@ class TextSink(AppendSink):
         assert self.file is not None, "it has begun"
         if not self.came and not self._is_dated:  # without rows, the header determines the number of columns
             self.append(new_array(self.shape, self.kind))
-        self.file.close()
+        self.suspend()
 
 
 def require_table(kind: Kind, shape: tuple[int, ...]) -> None:

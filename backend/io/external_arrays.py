@@ -27,7 +27,7 @@ from ..vm.run_state import Index
 from .formats import FileTrouble, damaged, split_member, system_errors
 from .reading import InputSpec, RowSource, located, places_of, row_source
 from .records import RecordOffset
-from .sources_and_sinks import RandomAccessSink, bytes_of, new_array
+from .sources_and_sinks import RandomAccessSink, RowSink, bytes_of, new_array
 from .writing import sink_type, system_trouble
 
 Fingerprint: TypeAlias = tuple[int, int, str]
@@ -147,9 +147,10 @@ class StoredInput:
 
 @dataclass(eq=False)
 class StoredOutput:
-    """The file of an output, into which each device writes its part.  `path`: of the temporary file, once it exists."""
+    """The file of an output, or of a part of its rows, into which each device writes its part.  `path`: of the temporary file,
+    once it exists."""
 
-    sink: RandomAccessSink
+    sink: RowSink
     span: Span
     path: str = ""
 
@@ -188,8 +189,12 @@ class StoredOutput:
             return
         self.sink.handle = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0))
         try:
+            self.sink.resume()
             yield
+            with self.writing():
+                self.sink.suspend()
         finally:
+            self.sink.discard()
             handle, self.sink.handle = self.sink.handle, -1
             os.close(handle)
 
@@ -202,19 +207,21 @@ class StoredOutput:
         """The fields as JSON."""
         return {
             "path": self.path, "kind": self.sink.kind.value, "shape": self.sink.shape, "shown": self.sink.path,
-            "span": [self.span.file, self.span.start, self.span.end], "form": self.sink.reading.form.name,
+            "span": [self.span.file, self.span.start, self.span.end], "name": self.sink.name, "first": self.sink.first,
+            "reading": [self.sink.reading.form.name, *astuple(self.sink.reading)[1:]],
         }  # fmt: skip
 
 
 def from_facts(facts: Mapping[str, Any]) -> StoredInput | StoredOutput:
     kind, shape, shown, span = Kind(facts["kind"]), tuple(facts["shape"]), facts["shown"], Span(*facts["span"])
-    if "mark" not in facts:
-        output = stored_output(shown, kind, shape, "", ColumnFormat(CellFormat[facts["form"]]), span)
-        assert output is not None, "what is shipped is written in place"
-        output.path = facts["path"]
-        return output
-    size, time, begins = facts["mark"]
     form, *clauses = facts["reading"]
+    if "mark" not in facts:
+        reading = ColumnFormat(CellFormat[form], *clauses)
+        sink = sink_type(shown, kind, reading)
+        assert sink is not None, "what is shipped is written in rows"
+        part = sink.part_type()(shown, kind, shape, facts["name"], reading, first=facts["first"])
+        return StoredOutput(part, span, facts["path"])
+    size, time, begins = facts["mark"]
     places = tuple((record, byte, line) for record, byte, line in facts["places"])
     return StoredInput(facts["path"], kind, shape, shown, span, (size, time, begins), ColumnFormat(CellFormat[form], *clauses),
         places)

@@ -106,13 +106,14 @@ class FileFormat(NamedTuple):
 
 
 _ARROW: Final = ("pyarrow", "parquet")
+JSON_LINES: Final = (".jsonl", ".ndjson")
 FORMATS: Final = (
     FileFormat((".npy",), "npy", writes=True),
     FileFormat((".npz",), "npy", "npz_", members=True),
     FileFormat((".csv", ".tsv"), "csv", None, members=True, cells=True, writes=True, table=True),
     FileFormat((".parquet",), "parquet", "", _ARROW, members=True, cells=True, writes=True, table=True),
     FileFormat((".arrow", ".feather"), "columns", None, _ARROW, members=True, cells=True, writes=True, table=True),
-    FileFormat((".jsonl", ".ndjson"), "columns", None, members=True, cells=True, writes=True, table=True),
+    FileFormat(JSON_LINES, "columns", None, members=True, cells=True, writes=True, table=True),
     FileFormat((".json",), "columns", None, members=True, cells=True, writes=True),
     FileFormat((".sqlite", ".sqlite3", ".db"), "columns", None, ("sqlite3", ""), members=True, cells=True, tables=True),
     FileFormat((".xlsx",), "columns", None, ("openpyxl", "excel"), members=True, cells=True, tables=True),
@@ -126,7 +127,7 @@ DATED_TABLES: Final = (".parquet", ".arrow", ".feather")
 """The tables with types for dates, times and their differences; npy files have such types too."""
 COMPRESSED: Final = (".gz", ".zst")
 """Suffixes that may follow that of a text format (`x.csv.gz`)."""
-TEXTS: Final = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".txt")
+TEXTS: Final = (".csv", ".tsv", *JSON_LINES, ".json", ".txt")
 
 
 def suffixes(holds: Callable[[FileFormat], bool]) -> tuple[str, ...]:

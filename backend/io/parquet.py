@@ -40,7 +40,7 @@ from .cells import (
 )
 from .csv import CsvColumn, require_columns
 from .formats import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
-from .sources_and_sinks import AppendSink, Content, Outlet, new_array, padded_texts
+from .sources_and_sinks import AppendSink, Content, Outlet, new_array, padded_texts, suffix_of
 
 # ---------------------------------------------------------------------------------------------------- Arrow columns
 #
@@ -535,7 +535,7 @@ def _items(part: Any, type: Any) -> Any:
 
 @dataclass(slots=True)
 class ParquetSink(AppendSink):
-    """Collects rows and appends them to a new parquet file whenever they fill a row group."""
+    """Collects rows and appends them to a new Parquet or Arrow IPC file whenever they fill a row group."""
 
     working_memory: ClassVar[int] = WORKING_MEMORY
 
@@ -552,7 +552,7 @@ class ParquetSink(AppendSink):
         AppendSink.prepare(self)
         no_rows = new_array((0, *self.shape[1:]), self.kind)
         columns = csv.columns_of(CsvColumn(self.name, no_rows, self.kind, self.reading.form))
-        self._groups = _RowGroups(self.file, columns)
+        self._groups = _RowGroups(self.file, columns, ipc=suffix_of(self.path) != ".parquet")
         self._waiting = numpy.empty((self._groups.rows, len(columns)), NUMPY_NAMES[self.kind])
 
     def append(self, rows: Any) -> None:

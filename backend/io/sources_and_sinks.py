@@ -425,7 +425,8 @@ class RowSink(ABC):
     """A file that receives an output in slabs.
 
     `working_memory`: the bytes that writing takes; `any_axis`: may slabs be along any axis in any order (otherwise they are rows
-    in order)?  `name`: that of the output; `reading`: the form of its items; `came`: the bytes of items written so far."""
+    in order)?  `name`: that of the output; `reading`: the form of its items; `came`: the bytes of items written so far; `first`:
+    the row from which on a part of the file has rows (`elsewhere`)."""
 
     working_memory: ClassVar[int] = 0
     any_axis: ClassVar[bool] = False
@@ -438,6 +439,7 @@ class RowSink(ABC):
     written: FileReplacement = field(default_factory=FileReplacement)
     handle: int = -1
     came: int = 0
+    first: int = 0
 
     @property
     def dtype(self) -> Any:
@@ -470,6 +472,29 @@ class RowSink(ABC):
     def discard(self) -> None:
         """Deletes the temporary file, unless it has been renamed."""
         self.written.__exit__(None, None, None)
+
+    # ------------------------------------------------------------------------------------- rows of other devices
+
+    @classmethod
+    def part_type(cls) -> type[RowSink]:
+        """The type of `elsewhere`."""
+        return cls
+
+    def elsewhere(self, first: int) -> RowSink:
+        """The sink through which another device writes rows from `first` on, or this process those that the device sends.  Raises
+        OSError."""
+        return self
+
+    @property
+    def temporary(self) -> str:
+        """The path of the temporary file."""
+        return self.written.temporaries[0]
+
+    def resume(self) -> None:
+        """Called with the handle of a temporary file that another process has prepared."""
+
+    def suspend(self) -> None:
+        """Called before that handle is closed.  Raises OSError."""
 
 
 # ---------------------------------------------------------------------------------------------------- append targets
@@ -517,10 +542,11 @@ class Outlet(io.RawIOBase):
 
 @dataclass(slots=True)
 class AppendSink(RowSink):
-    """A sink of rows in order; `finish` closes its file."""
+    """A sink of rows in order; `finish` closes its file.  `parts`: of later rows, each in a file of its own, which `end` joins."""
 
     file: BinaryIO | None = None
     outlet: Outlet | None = None
+    parts: list[AppendSink] = field(default_factory=list)
 
     @abstractmethod
     def require(self) -> None:
@@ -532,20 +558,87 @@ class AppendSink(RowSink):
 
     def prepare(self) -> None:
         self.require()
+        self.resume()
+
+    def resume(self) -> None:
         self.outlet = Outlet(io.FileIO(self.handle, "wb", closefd=False))
         self.file = cast(BinaryIO, io.BufferedWriter(self.outlet))
 
+    def suspend(self) -> None:
+        if self.file is not None:
+            self.file.close()
+
     def discard(self) -> None:
+        for part in self.parts:
+            part.discard()
         if self.outlet is not None:
             self.outlet.shut()
+        self.parts = []
         RowSink.discard(self)
 
+    @property
+    def row_bytes(self) -> int:
+        return bytes_of(self.kind, self.shape[1:])
+
     def put(self, slab: Any, axis: int, first: int) -> None:
-        if axis != 0 or first * bytes_of(self.kind, self.shape[1:]) != self.came:
+        before = (one for one in (self, *self.parts) if one.first * self.row_bytes + one.came == first * self.row_bytes)
+        target = next(before, None)
+        if axis != 0 or target is None:
             raise FileTrouble(Code.E708, "was not written in order")
         require_dated(slab, self.reading)
-        self.append(slab)
-        self.came += bytes_of(self.kind, slab.shape)
+        target.append(slab)
+        target.came += bytes_of(self.kind, slab.shape)
+
+    # ------------------------------------------------------------------------------------- parts
+
+    @classmethod
+    def part_type(cls) -> type[AppendSink]:
+        return ItemRows
+
+    def join(self, part: BinaryIO, rows: int) -> None:
+        """Appends the rows of a part from its file.  Raises OSError."""
+        import numpy
+
+        step = max(1, BLOCK // max(1, self.row_bytes))
+        for start in range(0, rows, step):
+            some = new_array((min(step, rows - start), *self.shape[1:]), self.kind)
+            fill(part, some.reshape(-1).view(numpy.uint8).data)
+            self.append(some)
+
+    def elsewhere(self, first: int) -> AppendSink:
+        part = self.part_type()(self.path, self.kind, self.shape, self.name, self.reading, first=first)
+        self.parts.append(part)
+        part.handle = part.written.begin(self.path)
+        part.resume()
+        return part
+
+    def end(self) -> None:
+        for part in sorted(self.parts, key=lambda one: one.first):
+            if part.came and part.first * self.row_bytes == self.came:
+                part.suspend()
+                with os.fdopen(part.handle, "rb", closefd=False) as file:
+                    file.seek(0)
+                    self.join(file, part.came // self.row_bytes)
+                self.came += part.came
+            part.discard()
+        RowSink.end(self)
+
+
+@dataclass(slots=True)
+class ItemRows(AppendSink):
+    """The part of a file whose format can only be written in order: the items of its rows as in memory."""
+
+    def require(self) -> None:
+        pass
+
+    def append(self, rows: Any) -> None:
+        import numpy
+
+        assert self.file is not None, "it has begun"
+        self.file.write(numpy.ascontiguousarray(rows, self.dtype).reshape(-1).view(numpy.uint8).data)
+
+    def finish(self) -> None:
+        self.suspend()
 
 
 # ---------------------------------------------------------------------------------------------------- random-access sinks
@@ -595,11 +688,6 @@ class RandomAccessSink(RowSink):
                 file.seek(self.start_of(chunk) + at)
                 fill(file, data[start:stop])
         return result
-
-    @property
-    def temporary(self) -> str:
-        """The path of the temporary file."""
-        return self.written.temporaries[0]
 
     def reserve(self, size: int) -> None:
         """Allocates the full file, filled with zeros.  Raises OSError."""

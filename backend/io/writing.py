@@ -32,7 +32,7 @@ from ..vm.values import DIGITS, Array, needs_exponent, number_text, shortest_dec
 from . import csv
 from .cells import counted_items, require_dated, text_of, texts_of
 from .csv import CsvColumn, TextSink
-from .formats import BY_SUFFIX, COMPRESSED, DATED_TABLES, FileTrouble, require_package, suffixes
+from .formats import BY_SUFFIX, COMPRESSED, DATED_TABLES, JSON_LINES, FileTrouble, require_package, suffixes
 from .reading import located
 from .sources_and_sinks import ITEMS, RowSink, blocks_of, characters_of, padded_texts, require_utf8, suffix_of
 
@@ -478,16 +478,20 @@ def sink_type(path: str, kind: Kind, reading: ColumnFormat) -> type[RowSink] | N
         return None if reading.pattern else NpySink
     if kind is Kind.CHAR:
         return None
-    if suffix == ".parquet":
+    if suffix in DATED_TABLES:
         return None if reading.pattern else ParquetSink
     if suffix == ".zarr":
         return None if reading.form.is_point else ZarrSink
-    return TextSink if suffix in (".csv", ".tsv") else None
+    if suffix in JSON_LINES:
+        from .columns import JsonLinesSink
+
+        return JsonLinesSink
+    return TextSink if suffix in csv.DELIMITERS else None
 
 
 def endings_in_order(kind: Kind, rank: int) -> tuple[str, ...]:
     """The suffixes of formats that accept numeric rows in order; tables accept values of one or two axes."""
     if kind is Kind.CHAR:
         return ()
-    tables = () if rank > 2 else (".csv", ".tsv") if kind.is_complex else (".csv", ".tsv", ".parquet")
+    tables = () if rank > 2 else tuple(csv.DELIMITERS) if kind.is_complex else suffixes(lambda format: format.table)
     return (*tables, ".zarr.zip")

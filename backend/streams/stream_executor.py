@@ -19,7 +19,7 @@ from ..graph import traverse
 from ..graph.phases import ARGUMENT_REDUCTIONS, Input, LibraryPhase, Output, Structured, ValueId
 from ..io.formats import FileTrouble
 from ..io.reading import RowSource, located
-from ..io.sources_and_sinks import new_array
+from ..io.sources_and_sinks import RowSink, new_array
 from ..io.writing import system_trouble
 from ..schedule.plan.plan import Device, DeviceId, StreamStep
 from ..schedule.program_facts.partitioning import joining_function
@@ -200,9 +200,11 @@ class SharedPass(Protocol):
 class OtherDevices(Protocol):
     """The devices other than home that run tiles (`cluster.client`)."""
 
-    def begin(self, shared: SharedPass, sinks: Mapping[str, Any], states: Mapping[DeviceId, States] | None = None) -> None:
-        """Begins the pass on all devices with a share of it, with the states before each share; without `states`, only the round
-        that computes the totals which their tiles leave."""
+    def begin(
+        self, shared: SharedPass, sinks: Mapping[DeviceId, Mapping[str, RowSink]], states: Mapping[DeviceId, States] | None = None
+    ) -> None:  # fmt: skip
+        """Begins the pass on all devices with a share of it, with the sinks of its rows, and the states before it; without
+        `states`, only the round that computes the totals which their tiles leave."""
         ...
 
     def check(self) -> None:
@@ -291,8 +293,7 @@ class StreamRun:
         before = {} if others is None else self.rounds(others)
         self.states |= before.get(self.device.id, {})
         if others is not None:
-            written = [sink.phase.name for sink in self.one.sinks if isinstance(sink.phase, Output)]
-            others.begin(self, {name: self.stores.sinks[name] for name in written}, before)
+            others.begin(self, self.sinks_elsewhere(), before)
         share = next((share for share in self.step.shares if share.device == self.device.id), None)
         if share is not None or not self.step.shares:
             self.run_tiles(*((0, self.step.tiles) if share is None else (share.first, share.stop)))
@@ -300,6 +301,20 @@ class StreamRun:
             others.wait()
         for sink in self.one.sinks:
             self.end(sink)
+
+    def sinks_elsewhere(self) -> dict[DeviceId, dict[str, RowSink]]:
+        """Returns by device, other than this one, the sinks of the outputs through which it writes the rows of its share."""
+        tiles = list(tiles_of(self.one, self.step.rows))
+        sinks: dict[DeviceId, dict[str, RowSink]] = {}
+        for share in self.step.shares:
+            of_share = sinks.setdefault(share.device, {})
+            for sink in self.one.sinks:
+                store = self.stores.sinks[sink.phase.name] if isinstance(sink.phase, Output) else None
+                if isinstance(sink.phase, Output) and isinstance(store, RowSink) and share.device != self.device.id:
+                    first, _ = part_of(sink, tiles[share.first])
+                    with located(store.path, sink.phase.span), system_trouble():
+                        of_share[sink.phase.name] = store.elsewhere(first)
+        return sinks
 
     def run_share(self, first: int, stop: int) -> None:
         """Runs the tiles [first, stop) on a device other than home; home begins and ends the pass."""

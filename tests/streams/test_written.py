@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl"])
 @pytest.mark.parametrize("name", TEXTS)
 def test_tables_are_those_of_the_whole_value(name: str, suffix: str, folder: Path) -> None:
     written = []
@@ -58,7 +58,7 @@ def test_tables_are_those_of_the_whole_value(name: str, suffix: str, folder: Pat
     assert not unfinished()
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "zarr.zip"])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "zarr.zip"])
 def test_columns_and_chunks_are_those_of_the_whole_value(suffix: str, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     draw, written = np.random.default_rng(2), []
@@ -96,7 +96,7 @@ def test_what_a_block_of_text_takes_is_in_the_plan(folder: Path) -> None:
     ("text", "suffix", "advice"),
     [
         (_M + "z ← ⍉m\noutput z", "csv", "write it with `--out z=FILE.npy`"),
-        (_X + "z ← 1+x\noutput z", "json", f"z=FILE.npy`; {_ENDINGS} .csv, .tsv, .parquet, .zarr.zip"),
+        (_X + "z ← 1+x\noutput z", "json", f"z=FILE.npy`; {_ENDINGS} .csv, .tsv, .parquet, .arrow, .feather, .jsonl, .ndjson, .zarr.zip"),
         ("input x : f64[n]\nz ← x×0J1\noutput z", "json", f"{_ENDINGS} .csv, .tsv, .zarr.zip"),
         (_X + "z ← x∘.+2 3⍴0.0\noutput z", "json", f"{_ENDINGS} .zarr.zip"),
         ('input days : date[n]\nz ← days+⎕days 1\noutput z as "%d.%m.%Y"', "npy", "without its format (`as`) it could"),
@@ -147,14 +147,14 @@ def test_nothing_is_left_of_a_table(failure: BaseException, folder: Path, monkey
     assert not unfinished()
 
 
-@pytest.mark.parametrize("suffix", ["npy", "csv", "tsv", "parquet"])
+@pytest.mark.parametrize("suffix", ["npy", "csv", "tsv", "jsonl", "parquet", "arrow"])
 def test_dates_and_differences_are_written_as_they_come(suffix: str, tmp_path: Path) -> None:
     """The same bytes as the whole value, missing ones too."""
     pytest.importorskip("pyarrow")
-    outputs = {"npy": "tg", "csv": "tz", "tsv": "g", "parquet": "z"}[suffix]
+    outputs = {"npy": "tg", "csv": "tz", "tsv": "g", "jsonl": "tg", "parquet": "z", "arrow": "g"}[suffix]
     values = {"z": "d+⎕days 1", "t": "(⎕time d)+⎕duration 5", "g": "d-⎕date '2000-01-01'"}
     text = "input d : date[n] where n ≥ 8\n" + "".join(f"output {name} ← {values[name]}\n" for name in outputs)
-    count, limit, written = (4_000_000, 75_000_000, []) if suffix == "parquet" else (200_003, 6_000_000, [])
+    count, limit, written = (4_000_000, 75_000_000, []) if suffix in ("parquet", "arrow") else (200_003, 6_000_000, [])
     days = np.random.default_rng(4).integers(-9000, 20000, count).astype("M8[D]")
     days[[7, count - 1]] = np.datetime64("NaT")
     np.save(tmp_path / "d.npy", days)

@@ -673,9 +673,6 @@ def _undivided(request: Streaming, flow: PassPartitioning, one: TilePass, step: 
         if isinstance(phase, Input) and phase.name in request.undivided:
             is_temporary = phase.name.startswith(_SELECTED) or any(one.name == phase.name for one in request.scratch)
             return "it reads a temporary file of home" if is_temporary else f"not all workers see the file of `{phase.name}`"
-    for sink in one.sinks:
-        if isinstance(sink.phase, Output) and not request.sinks[sink.phase.name].any_axis:
-            return f"the rows of `{sink.phase.name}` are written in order"
     return "it is one tile" if step.tiles < 2 else ""
 
 
