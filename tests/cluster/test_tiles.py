@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,10 +16,13 @@ from share import SEED, again, seeds, share
 import rho
 from rho.backend.cluster import worker
 from rho.backend.cluster.client import TiledAttempt
+from rho.backend.io import parquet
+from rho.backend.io.columns import JsonLinesSink
+from rho.backend.io.csv import TextSink
 from rho.backend.schedule.plan.plan import DeviceId, StreamStep, TileShare
 from rho.backend.schedule.streams.pass_checks import faults_of_streams
 from rho.backend.schedule.streams.stream_planning import Stored, TileDevice, plan_streams
-from rho.lang.diagnostics.model import Code, Refused, RhoError
+from rho.lang.diagnostics.model import Code, Refused, RhoError, RunFailed
 from rho.lang.support import files
 from rho.lang.syntax.source import Source
 from rho.shell.display.plan_output import stream_lines, tile_lines
@@ -29,7 +33,7 @@ from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import LoadedProgram
 from rho.tests.cluster.residents import Spawned, Threads, cluster_of
 from rho.tests.streams.programs import CASES, Case, data
-from rho.tests.streams.running import loaded, results, same_bits
+from rho.tests.streams.running import loaded, results, same_bits, store, unfinished
 from rho.tests.streams.test_random_programs import LIMIT, ROWS, program, stored_vectors
 
 
@@ -192,7 +196,6 @@ def test_shares_are_printed_before_and_after_the_run(folder: Path, clusters: dic
     ("text", "suffix", "why"),
     [
         ("input x : f64[n] where n ≥ 1\n⌈/×\\x", "npy", "each tile continues from the one before"),
-        ("input x : f64[n]\nz ← x×2\noutput z", "csv", "the rows of `z` are written in order"),
         ("input x : f64[n]\nz ← x[⍋x]\noutput z", "npy", "it reads a temporary file of home"),
     ],
 )
@@ -201,6 +204,62 @@ def test_why_one_device_runs_a_pass_is_said(
 ) -> None:  # fmt: skip
     planned = dealt(text, folder, 3_000_000, clusters[2], suffix)
     assert why in [step.undivided for step in passes_of(planned.plan)]
+
+
+@pytest.mark.parametrize("at", ["a worker's rows", "the last of them", "joining"])
+def test_a_disk_that_is_full_leaves_nothing(
+    at: str, tmp_path: Path, clusters: dict[int, rho.Cluster], monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    monkeypatch.setattr(TextSink, "working_memory", 1 << 14)
+    planned = dealt("input x : f64[n]\nz ← x×2\noutput z", stored_vectors(tmp_path, 90_003), 700_000, clusters[2], "csv")
+    (path,) = planned.request.outputs.values()
+    Path(path).write_text("as it was")
+    name = {"a worker's rows": "append", "the last of them": "suspend", "joining": "join"}[at]
+    usual = getattr(TextSink, name)
+
+    def failing(sink: TextSink, *rows: object) -> None:
+        if sink.first or at == "joining":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        usual(sink, *rows)
+
+    monkeypatch.setattr(TextSink, name, failing)
+    with pytest.raises(RunFailed) as failed:
+        store(planned)
+    (one,) = failed.value.diagnostics
+    assert one.code == Code.E708 and path in one.message and "No space left" in one.message
+    assert Path(path).read_text() == "as it was" and not [*tmp_path.glob(".*")]
+
+
+TABLES = {
+    "x": "z ← x×2\noutput z", "k": "z ← k\noutput z\ny ← ⌽x\noutput y", "m": "z ← (x+k) ⍪⍤0 ⊢ x\noutput z\n⌈/+\\x",
+    "s": "z ← +\\x-0.5\noutput z", "f": "z ← f32 x\noutput z ← z\nw ← (⌊n÷3)↑x\noutput w",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("seen", [True, False])
+@pytest.mark.parametrize(("name", "suffix"), share([(n, s) for n in TABLES for s in ("csv", "tsv", "jsonl", "parquet", "arrow")], 2))
+def test_rows_of_tables_are_joined_in_order(
+    name: str, suffix: str, seen: bool, tmp_path: Path, clusters: dict[int, rho.Cluster], monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """Each device writes its part beside the file, or sends its rows where it does not see that folder; the bytes are those of
+    one device."""
+    if suffix in ("parquet", "arrow"):
+        pytest.importorskip("pyarrow")
+    monkeypatch.setattr(parquet, "_GROUP", 1 << 13)
+    for sink in (TextSink, JsonLinesSink, parquet.ParquetSink):
+        monkeypatch.setattr(sink, "working_memory", 1 << 14)
+    if not seen:
+        hide(monkeypatch, "seen")
+    folder, limit = stored_vectors(tmp_path, 90_003), 700_000
+    text = f"input x : f64[n] where n ≥ 8\ninput k : idx<9>[n]\n{TABLES[name]}"
+    alone = loaded(text, folder, None, suffix=suffix)
+    store(alone)
+    planned = dealt(text, folder, limit, clusters[2], suffix)
+    assert {len(step.shares) for step in passes_of(planned.plan)} == {3}
+    store(planned)
+    for output, path in planned.request.outputs.items():
+        assert Path(path).read_bytes() == Path(alone.request.outputs[output]).read_bytes()
+    assert not unfinished() and not [*folder.glob(".*")]
 
 
 def hide(monkeypatch: pytest.MonkeyPatch, hidden: str) -> None:
@@ -314,11 +373,14 @@ def test_a_sparse_file_in_the_memory_of_each_process(tmp_path: Path, spawned: Sp
     assert max(grown) <= limit + (1 << 20), grown
 
 
-def test_a_lost_worker_is_made_up_for(tmp_path: Path, spawned: Spawned, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("suffix", ["npy", "csv"])
+def test_a_lost_worker_is_made_up_for(suffix: str, tmp_path: Path, spawned: Spawned, monkeypatch: pytest.MonkeyPatch) -> None:
     spawned.fill(2)
     folder, cluster, said = stored_vectors(tmp_path, ROWS), cluster_of(spawned, 2), list[str]()
     cluster.connection.cluster.tell = said.append
-    planned, usual = dealt(SUM, folder, LIMIT, cluster), TiledAttempt.check
+    monkeypatch.setattr(TextSink, "working_memory", 1 << 14)
+    alone = loaded(SUM, folder, LIMIT, suffix=suffix)
+    planned, usual = dealt(SUM, folder, LIMIT, cluster, suffix), TiledAttempt.check
 
     def check(attempt: TiledAttempt) -> None:
         if not said and spawned.processes[1][0].poll() is None:
@@ -327,7 +389,8 @@ def test_a_lost_worker_is_made_up_for(tmp_path: Path, spawned: Spawned, monkeypa
         usual(attempt)
 
     monkeypatch.setattr(TiledAttempt, "check", check)
-    assert same_bits(results(planned), results(loaded(SUM, folder, LIMIT)))
+    assert same_bits(store(planned), store(alone))
+    assert Path(planned.request.outputs["z"]).read_bytes() == Path(alone.request.outputs["z"]).read_bytes()
     assert any("runs again with 1 left" in words for words in said)
     assert [name.name for name in folder.glob("*") if name.name.startswith(".")] == []
     cluster.connection.cluster.close()
