@@ -22,6 +22,7 @@ from .running import loaded, results, store, unfinished
 LIMIT = 10_000_000
 _X = "input x : f64[n] where n ≥ 8\n"
 _ENDINGS = "where its rows come in order FILE may also end in"
+_TABLES = ".csv, .tsv, .parquet, .arrow, .feather, .jsonl, .ndjson"
 _M = "input m : f64[n 12] where n ≥ 8\n"
 TEXTS = {
     "a vector": _X + "z ← 1+x×x\noutput z\n+/z",
@@ -101,7 +102,7 @@ def test_what_a_block_of_text_takes_is_in_the_plan(folder: Path) -> None:
     ("text", "suffix", "advice"),
     [
         (_M + "z ← ⍉m\noutput z", "csv", "write it with `--out z=FILE.npy`"),
-        (_X + "z ← 1+x\noutput z", "json", f"z=FILE.npy`; {_ENDINGS} .csv, .tsv, .parquet, .arrow, .feather, .jsonl, .ndjson, .zarr.zip"),
+        (_X + "z ← 1+x\noutput z", "json", f"z=FILE.npy`; {_ENDINGS} {_TABLES}, .zarr.zip"),
         ("input x : f64[n]\nz ← x×0J1\noutput z", "json", f"{_ENDINGS} .csv, .tsv, .zarr.zip"),
         (_X + "z ← x∘.+2 3⍴0.0\noutput z", "json", f"{_ENDINGS} .zarr.zip"),
         ('input days : date[n]\nz ← days+⎕days 1\noutput z as "%d.%m.%Y"', "npy", "without its format (`as`) it could"),
