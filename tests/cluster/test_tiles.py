@@ -236,8 +236,11 @@ TABLES = {
 }  # fmt: skip
 
 
+SUFFIXES = ("csv", "tsv", "jsonl", "parquet", "arrow")
+
+
 @pytest.mark.parametrize("seen", [True, False])
-@pytest.mark.parametrize(("name", "suffix"), share([(n, s) for n in TABLES for s in ("csv", "tsv", "jsonl", "parquet", "arrow")], 2))
+@pytest.mark.parametrize(("name", "suffix"), share([(name, suffix) for name in TABLES for suffix in SUFFIXES], 2))
 def test_rows_of_tables_are_joined_in_order(
     name: str, suffix: str, seen: bool, tmp_path: Path, clusters: dict[int, rho.Cluster], monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
