@@ -542,7 +542,7 @@ class Outlet(io.RawIOBase):
 
 @dataclass(slots=True)
 class AppendSink(RowSink):
-    """A sink of rows in order; `finish` closes its file.  `parts`: of later rows, each in a file of its own, which `end` joins."""
+    """A sink of rows in order; `finish` closes its file.  `parts`: of later rows, each in its own file, which `end` joins."""
 
     file: BinaryIO | None = None
     outlet: Outlet | None = None
