@@ -490,10 +490,10 @@ class RowSink(ABC):
         """The path of the temporary file."""
         return self.written.temporaries[0]
 
-    def resume(self) -> None:
+    def resume(self) -> None:  # noqa: B027 - most sinks need no more than the handle
         """Called with the handle of a temporary file that another process has prepared."""
 
-    def suspend(self) -> None:
+    def suspend(self) -> None:  # noqa: B027 - most sinks write at once
         """Called before that handle is closed.  Raises OSError."""
 
 
