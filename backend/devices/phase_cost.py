@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
+from fractions import Fraction
 from math import prod
 from typing import Final
 
@@ -312,6 +313,14 @@ def combine_ticks(partial_bytes: int, profile: Profile, tick_ns: int = 1) -> int
     table = Rates(home).phase_table(("copy", "add"), Kind.F64)
     grains = (home.launch_ns + home.host_dispatch_ns) * GRAIN + (0 if table is None else table.at(3 * partial_bytes))
     return _up(grains, tick_ns)
+
+
+def packing_ticks(size: int, profile: Profile, tick_ns: int = 1) -> Fraction:
+    """The ticks for each byte of copying rows that are not contiguous, of a value of `size` bytes, to or from new memory."""
+    rates = Rates(profile.home)
+    copying, fresh = rates.phase_table(("strided", "copy", "add"), Kind.F64), rates.table(("fresh",), Kind.F64)
+    grains = sum(table.rate(size) for table in (copying, fresh) if table is not None)
+    return Fraction(grains, max(1, size) * GRAIN * tick_ns)
 
 
 def missing_operation(phase: Phase, bound: BoundGraph, device: DeviceProfile) -> str | None:

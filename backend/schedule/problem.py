@@ -28,8 +28,9 @@ together, or if it takes no time anywhere (an input).
 
 Note [Transfers].  For each producing shard, the k-th chunks on a device share one transfer: the smallest interval that covers
 what they read of that shard, less what the transfers of chunks < k brought at either end of it.  Nothing is transferred that the
-device itself made.  The channel is occupied for `occupied(bytes)` ticks from `start`, the data arrives `latency` ticks later, and
-consumers may start `sync` ticks (of the target device) after that.  Further:
+device itself made.  The channel is occupied for `occupied(bytes)` ticks from `start`, and for those of the phase's `packing`, as
+rows that are not contiguous are copied at its ends; the data arrives `latency` ticks later, and consumers may start `sync` ticks
+(of the target device) after that.  Further:
 
 * two devices without a link use two transfers through home, where the copy counts as memory; home sends on without `sync`;
 * without any link in the problem, or with contention off for edges that state `ticks`, an edge takes its `ticks` (or nothing)
@@ -171,7 +172,8 @@ class DistributedMode:
 @dataclass(frozen=True, slots=True)
 class PhaseTask:
     """One phase.  `ticks` by class of device; a class that is absent cannot run it.  `home` phases run on home.  `ready`: the
-    first tick at which it may start.  `effect`: input and output, which keep their order among themselves."""
+    first tick at which it may start.  `effect`: input and output, which keep their order among themselves.  `packing`: ticks for
+    each byte of its rows that is sent, in addition to the link's."""
 
     id: str
     ticks: Mapping[str, Ticks]
@@ -184,11 +186,16 @@ class PhaseTask:
     ready: int = 0
     effect: bool = False
     distributed: DistributedMode | None = None
+    packing: Fraction = Fraction(0)
 
     @property
     def is_gathered(self) -> bool:
         """Does a phase that runs on several devices assemble its output at home?"""
         return self.combine is not None or (self.distributed is not None and self.distributed.gathers)
+
+    def packed(self, size: int) -> int:
+        """Ticks of packing `size` bytes of its rows."""
+        return -(-size * self.packing.numerator // self.packing.denominator)
 
     @property
     def units(self) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from math import ceil
 
 from ....lang.support.records import dataclass, field, replace
@@ -58,13 +59,14 @@ TicksOf = Callable[[Phase, DeviceGroup, Cut | None, int], Ticks | None]
 
 @dataclass(frozen=True, slots=True)
 class CostContext:
-    """The devices, and the costs of phases of an iteration on them; `first_run_overhead`: additional ticks of first executions,
-    for compiling kernels."""
+    """The devices, and the costs of phases of an iteration on them; `packing`: that of the rows of a value of so many bytes;
+    `first_run_overhead`: additional ticks of first executions, for compiling kernels."""
 
     groups: tuple[DeviceGroup, ...]
     links: tuple[Link, ...]
     ticks: Callable[[Phase, DeviceGroup, Cut | None, BoundGraph], Ticks | None]
     combine_ticks: Callable[[int], int]
+    packing: Callable[[int], Fraction]
     first_run_overhead: Callable[[Sequence[Phase], DeviceGroup], int]
     tick_ns: int
 

@@ -14,6 +14,7 @@ slowest class that runs them, arms of branches beside them; every cost is then r
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import accumulate, pairwise, product
 from typing import Final
 
@@ -21,7 +22,7 @@ from ....lang.diagnostics.model import Code, Diagnostic, Refused
 from ....lang.support.records import dataclass, replace
 from ....typechecker.sizes.polynomials import SizeVariable
 from ...devices.cost_functions import Ticks
-from ...devices.phase_cost import ExecutionKind, combine_ticks, making_ticks, missing_operation, phase_ticks
+from ...devices.phase_cost import ExecutionKind, combine_ticks, making_ticks, missing_operation, packing_ticks, phase_ticks
 from ...devices.profile import DeviceProfile, Profile
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
@@ -143,7 +144,10 @@ def _cost_context(profile: Profile, tick_ns: int, ticks_of: TicksOf | None, exec
     def combined(partial: int) -> int:
         return combine_ticks(partial, profile, tick_ns)
 
-    return CostContext(groups, links, ticks, combined, making, tick_ns)
+    def packing(size: int) -> Fraction:
+        return packing_ticks(size, profile, tick_ns)
+
+    return CostContext(groups, links, ticks, combined, packing, making, tick_ns)
 
 
 def iteration_problem(iteration: LoopIteration, cuts: AxisChoice, tables: Sequence[Mapping[str, Ticks | None]],
@@ -166,7 +170,7 @@ def iteration_problem(iteration: LoopIteration, cuts: AxisChoice, tables: Sequen
 def cuts_of_fewest_bytes(bound: BoundGraph, fixed: Mapping[PhaseId, PhaseCut], context: CostContext) -> AxisChoice:
     """The cuts of a graph's phases that move the fewest bytes in addition to the shards' parts."""
     options = options_of(bound.graph, fixed)
-    free = replace(context, ticks=lambda *_: None, combine_ticks=lambda _: 0)
+    free = replace(context, ticks=lambda *_: None, combine_ticks=lambda _: 0, packing=lambda _: Fraction(0))
     return choice_of(options, least_bytes(_ProblemBuilder(bound, options, free, frozenset(), {}).space()))
 
 
@@ -247,7 +251,7 @@ class _ProblemBuilder:
         numbers = Numbers()
         names, leaving = task_names(self.bound), self.leaving_bytes(numbers)
         phases = tuple(
-            tuple(self.task(p, phase, one.cut, names[p], numbers, leaving.get(p)) for one in self.options[p])
+            tuple(self.packed(self.task(p, phase, c.cut, names[p], numbers, leaving.get(p)), phase, c) for c in self.options[p])
             for p, phase in enumerate(self.bound.graph.phases)
         )
         edges = tuple(
@@ -284,6 +288,16 @@ class _ProblemBuilder:
             if last in copies:
                 leaving[earlier[-1]] += copies[last]
         return leaving
+
+    def packed(self, task: PhaseTask, phase: Phase, cut: PhaseCut) -> PhaseTask:
+        """The task with the time of packing its rows, if these are not contiguous along the cut."""
+        types, apart = self.bound.graph.types, 0
+        if not cut.is_undivided and task.distributed is None:
+            for value in traverse.results(phase):
+                outside = types[value].shape[: cut.axes.get(value, 0)]
+                if any(size.constant != 1 for size in outside):
+                    apart += Numbers().bytes(types[value])
+        return replace(task, packing=self.context.packing(apart)) if apart and task.out_bytes else task
 
     def task(
         self, p: int, phase: Phase, cut: Cut | None, name: str, numbers: Numbers, leaving: int | None

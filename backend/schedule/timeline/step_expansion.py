@@ -362,7 +362,7 @@ class _TransferDemands:
         for slot, (device, rows) in zip(slots_of(problem_index, mode), mode, strict=True):
             if device != problem_index.home:
                 key = (slot, problem_index.home, VIA_LINK if problem_index.has_links else 0)
-                send = self._send(key, device, (first, first + rows), combine.bytes, 1, None)
+                send = self._send(key, device, (first, first + rows), combine.bytes, 1, None, is_rows=False)
                 if send is None:
                     self.producers.reachable = False
                 else:
@@ -370,9 +370,10 @@ class _TransferDemands:
             first += rows
 
     def _send(
-        self, key: TransferId, source: int, hull: tuple[int, int], size: int, uses: int, relay: TransferId | None
+        self, key: TransferId, source: int, hull: tuple[int, int], size: int, uses: int, relay: TransferId | None, *,
+        is_rows: bool = True,
     ) -> TransferSpec | None:  # fmt: skip
-        """The transfer over one hop; None without a route."""
+        """The transfer over one hop, of rows of the output or a partial result; None without a route."""
         target, link_key = key[1] % self.problem_index.devices, key[2]
         memory = self.problem_index.grain(size)
         if link_key != VIA_LINK:
@@ -381,6 +382,7 @@ class _TransferDemands:
         if path is None or len(path) != 1:
             return None
         hop = path[0]
-        ticks = self.problem_index.problem.links[hop.link].occupied(size)
+        problem = self.problem_index.problem
+        ticks = problem.links[hop.link].occupied(size) + (problem.phases[self.phase].packed(size) if is_rows else 0)
         channel = hop.channel if ticks else None
         return TransferSpec(source, target, *hull, size, memory, hop.link, channel, ticks, hop.latency, uses, relay)
