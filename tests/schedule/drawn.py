@@ -70,6 +70,7 @@ def task_of(r: Random, name: str) -> PhaseTask:
     return PhaseTask(
         name, {kind: table() for kind in ("cpu", "gpu")}, rows, combine, r.choice([0, r.randint(1, 20)]),
         r.randint(0, 6), r.random() < 0.5, effect, r.choice([0, 0, r.randint(0, 6)]), effect,
+        packing=Fraction(r.choice([0, 0, r.randint(1, 4)]), 5),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ enumeration is complete.
 from __future__ import annotations
 
 from itertools import product
+from math import ceil
 
 from rho.backend.devices.cost_functions import Duplex
 from rho.backend.schedule.problem import Contention, Problem
@@ -123,7 +124,7 @@ def steps_of(problem: Problem, modes: list[Mode]) -> dict[str, Step] | None:
                 before = (f"{p}:{maker}>{home}", first.latency)
             name = f"{p}:{maker}>{device}"
             steps[name] = Step(
-                name, p, link.occupied(size), channel(problem, link, names, source), device, [before], link.latency, size
+                name, p, link.occupied(size) + ceil(size * task.packing), channel(problem, link, names, source), device, [before], link.latency, size
             )
             if not steps[name].ticks:
                 steps[name].queue = None

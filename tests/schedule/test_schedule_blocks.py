@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from rho import backend
+from rho.backend.devices.phase_cost import packing_ticks
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.schedule.plan.plan import BranchStep, CellsStep, ExecutionPlan, LoopStep, RunStep
 from rho.backend.schedule.plan.plan_text import schedule_text
@@ -57,6 +59,18 @@ def test_a_block_gives_the_plan_that_it_was_made_of(name: str, devices: str) -> 
     assert shards(again) == shards(first), block
     assert first.prediction is not None and again.prediction is not None
     assert again.prediction.makespan <= first.prediction.makespan, block
+
+
+def test_rows_that_are_not_contiguous_are_packed_for_a_link() -> None:
+    """Each byte of columns that crosses a link takes the time of copying it, on its way to the card and back."""
+    text = "input M : f64[r c]\ninput N : f64[c]\noutput r ← M-⍤1 ⊢ N\nschedule {{\n  split r rows 1:1 over cpu0 gpu0\n  {}\n}}"
+    shapes, half = {"M": (8192, 512), "N": (512,)}, 8192 * 512 * 8 // 2
+    free, rows, columns = (planned(text.format(line), shapes) for line in ("", "cut r axis 0", "cut r axis 1"))
+    assert free.prediction is not None and rows.prediction is not None and columns.prediction is not None
+    each = packing_ticks(2 * half, load_profile("workstation"), rows.tick_ns)
+    assert each > 0
+    assert columns.prediction.makespan - rows.prediction.makespan >= 2 * half * each * Fraction(9, 10)
+    assert free.prediction.makespan == rows.prediction.makespan
 
 
 def test_a_cut_is_along_the_axis_that_is_written_and_its_bound_is_of_these_plans() -> None:
