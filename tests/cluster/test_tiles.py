@@ -133,6 +133,7 @@ SCANS = (
     "z ← ⌈\\x\noutput z\n+/k=⌊\\9-k", "+/8|+\\k\nz ← +\\k×3\noutput z", "z ← ∨\\x>0.9999\noutput z\n+/z",
     "z ← ⌊⍀(x+k) ⍪⍤0 ⊢ x\noutput z", "z ← +\\x-0.5\noutput z\n⌈/+\\x×k", "z ← +⍀(x+k) ⍪⍤0 ⊢ x\noutput z",
     "z ← 1÷1+⌊+\\x×0.5\noutput z\n⌈/×\\1+k", "z ← +\\1e300×x-0.5\noutput z", "(+/+\\9↓x)+1×⌈/+\\k",
+    "z ← ×\\0.5+x\noutput z", "z ← ×\\1e200*3>|x\noutput z\n⌈/×\\x", "z ← ×⍀(0.5+x) ⍪⍤0 ⊢ k-4\noutput z",
     "z ← +\\f32 x\noutput z", "z ← +\\(⌊n÷2)↑x\noutput z\n+/x×2",
 )  # fmt: skip
 
@@ -195,7 +196,7 @@ def test_shares_are_printed_before_and_after_the_run(folder: Path, clusters: dic
 @pytest.mark.parametrize(
     ("text", "suffix", "why"),
     [
-        ("input x : f64[n] where n ≥ 1\n⌈/×\\x", "npy", "each tile continues from the one before"),
+        ("input x : f64[n]\ninput k : idx<9>[n]\n9 +⌸ (k ⋄ x)", "npy", "each tile continues from the one before"),
         ("input x : f64[n]\nz ← x[⍋x]\noutput z", "npy", "it reads a temporary file of home"),
     ],
 )

@@ -111,9 +111,9 @@ def has_rounds(flow: PassPartitioning, one: TilePass) -> bool:
 
 
 def _has_totals(scan: LibraryPhase, types: Types) -> bool:
-    """Returns whether a scan goes on from the joined totals of the blocks before (products may have gone out of range there)."""
-    function = function_of(scan)
-    return function == "add" or elements.is_exact_in_any_order(function, types[scan.results[0]].element.kind)
+    """Returns whether a scan goes on from the joined totals of the blocks before: it has the order of scans, or none."""
+    function, kind = function_of(scan), types[scan.results[0]].element.kind
+    return elements.is_ordered(function, kind) or elements.is_exact_in_any_order(function, kind)
 
 
 def cuts_in_tiles(phase: Phase, types: Types) -> tuple[Cut, ...]:
