@@ -173,7 +173,7 @@ class DistributedMode:
 class PhaseTask:
     """One phase.  `ticks` by class of device; a class that is absent cannot run it.  `home` phases run on home.  `ready`: the
     first tick at which it may start.  `effect`: input and output, which keep their order among themselves.  `packing`: ticks for
-    each byte of its rows that is sent, in addition to the link's."""
+    each byte of some of its rows that is sent, in addition to the link's."""
 
     id: str
     ticks: Mapping[str, Ticks]
@@ -194,8 +194,8 @@ class PhaseTask:
         return self.combine is not None or (self.distributed is not None and self.distributed.gathers)
 
     def packed(self, size: int) -> int:
-        """Ticks of packing `size` bytes of its rows."""
-        return -(-size * self.packing.numerator // self.packing.denominator)
+        """Ticks of packing `size` bytes of its rows; all of them are contiguous."""
+        return 0 if size >= self.out_bytes else -(-size * self.packing.numerator // self.packing.denominator)
 
     @property
     def units(self) -> int:

@@ -164,6 +164,7 @@ class Timed:
             link, forwards = found
             rate = self.rate(link)
             busy = 0 if rate is None else -(-step["bytes"] * rate.denominator // rate.numerator)
+            busy += self.packing(step)
             if busy != step["busy"] - step["start"]:
                 self.fault(f"{said}: {step['bytes']} bytes take {busy} ticks, not {step['busy'] - step['start']}")
             if step["arrive"] - step["busy"] != -(-link.get("latency_ns", 0) // self.plan["tick_ns"]):
@@ -175,6 +176,16 @@ class Timed:
             for (_, end), (start, _) in pairwise(spans):
                 if start < end:
                     self.fault(f"channel {channel} is used twice at {start}")
+
+    def packing(self, step: Mapping[str, Any]) -> int:
+        """Ticks to copy the part of a value that a transfer takes, where it is not in one piece."""
+        shape = self.shape(step["value"])
+        box = [(0, size) for size in shape] if step.get("box") is None else list(map(tuple, step["box"]))
+        cut = [axis for axis, size in enumerate(shape) if box[axis] != (0, size)]
+        if step.get("partial") or not cut or prod(shape[: cut[0]]) == 1:
+            return 0
+        each = self.prices.packing(prod(shape) * self.width(step["value"]))
+        return -(-step["bytes"] * each.numerator // each.denominator)
 
     def rate(self, link: Mapping[str, Any]) -> Fraction | None:
         """Bytes a tick, that of the largest transfer which the table knows (docs/devices.md)."""

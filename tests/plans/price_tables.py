@@ -68,5 +68,12 @@ class Device:
                     return looked_up(*self.tables[f"{stem}.{near}"], size)
         raise NoTable(f"{stems[0]}.{kind}")
 
+    def rate(self, stems: Sequence[str], kind: str, size: int) -> int:
+        """In proportion beyond the ends of the table."""
+        name = next(f"{stem}.{near}" for stem in stems for near in (kind, *NEAR[kind]) if f"{stem}.{near}" in self.tables)
+        sizes, times = self.tables[name]
+        nearest = min(max(size, sizes[0]), sizes[-1])
+        return looked_up(sizes, times, nearest) * size // nearest
+
     def has(self, stems: Sequence[str], kind: str) -> bool:
         return any(f"{stem}.{near}" in self.tables for stem in stems for near in (kind, *NEAR[kind]))

@@ -9,6 +9,7 @@ Estimates) for declared devices, over the phases of a bound graph.  Times are in
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -75,6 +76,12 @@ class Prices(Values):
         if home.has(["copy", "add"], "f64"):
             work = home.at(["copy", "add"], "f64", 3 * partial_bytes)
         return self.ticks((home.launch + home.dispatch) * GRAIN + work)
+
+    def packing(self, size: int) -> Fraction:
+        """Ticks to copy one byte of rows that lie apart, of a value of so many bytes."""
+        known = [stems for stems in (["strided", "copy", "add"], ["fresh"]) if self.home.has(stems, "f64")]
+        work = sum(self.home.rate(stems, "f64", size) for stems in known)
+        return Fraction(work, size * GRAIN * self.tick_ns)
 
     def sync(self, name: str) -> int:
         return -(-self.device(name).sync // self.tick_ns)

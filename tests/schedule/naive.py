@@ -160,7 +160,8 @@ class Naive(Memory, Directives):
                 link = self.problem.links[t.link]
                 rate = link.bytes_per_tick
                 busy = 0 if rate is None else ceil(Fraction(t.bytes) / rate)
-                busy += 0 if t.partial else ceil(t.bytes * self.problem.phases[t.phase].packing)
+                task = self.problem.phases[t.phase]
+                busy += 0 if t.partial or t.bytes >= task.out_bytes else ceil(t.bytes * task.packing)
                 yield t.busy - t.start != busy or t.arrive != t.busy + link.latency
         for c in self.schedule.combines:
             combine = self.problem.phases[c.phase].combine

@@ -93,9 +93,9 @@ def check_step_timing(facts: JudgeIndex) -> Iterator[Violation]:
             link = facts.problem.links[moved.link]
             rate = link.bytes_per_tick
             busy = moved.start + (0 if rate is None else -(-moved.bytes * rate.denominator // rate.numerator))
-            if not moved.partial:
-                each = facts.problem.phases[moved.phase].packing
-                busy += -(-moved.bytes * each.numerator // each.denominator)
+            task = facts.problem.phases[moved.phase]
+            if not moved.partial and moved.bytes < task.out_bytes:
+                busy += -(-moved.bytes * task.packing.numerator // task.packing.denominator)
             arrives = {busy + link.latency}
         else:
             continue
