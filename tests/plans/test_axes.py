@@ -213,10 +213,10 @@ def test_what_comes_twice_is_let_go_of_once() -> None:
     checked(case_of(drawn, axes={PhaseId(phase): 0 for phase in (0, 1, 2, 3, 5)}), drawn)
 
 
-@pytest.mark.parametrize("where, most_ms", [("workstation", 4.45), ("cluster40", 4.75)])
+@pytest.mark.parametrize("where, most_ms", [("workstation", 5.1), ("cluster40", 4.75)])
 def test_axes_are_searched_and_bounds_range_over_them(where: str, most_ms: float) -> None:
     """The planner chose an axis before the search: 6.099 ms and 12.04 ms, and a bound of 5.733 ms above the plan along the other
-    axis, of 4.422 ms; stored, that was refused as V3, since its rows were read along the axis that the planner would choose."""
+    axis, of 4.422 ms, 5.095 ms with the time of packing columns; stored, that was refused as V3, since its rows were read along the axis that the planner would choose."""
     for text in (SCANNED, SCANNED_BY_ROWS):
         drawn = Drawn(text, {"x": (4000, 4000)}, canonical(load_profile(where)))
         plan = checked(case_of(drawn, FAST), drawn)
@@ -229,7 +229,7 @@ def test_a_bound_along_given_axes_says_so() -> None:
     drawn = Drawn(SCANNED, {"x": (1000, 1000)}, canonical(load_profile("workstation")))
     plan = checked(case_of(drawn, FAST), drawn)
     x, a, b, c = (one.phase for one in plan.space.cuts)
-    other = checked(case_of(drawn, FAST, axes={x: 0, a: 0, b: 1, c: 0}), drawn)
+    other = checked(case_of(drawn, FAST, axes={x: 0, a: 1, b: 0, c: 0}), drawn)
     assert plan.prediction is not None and other.prediction is not None
     assert plan.prediction.lower_bound <= plan.prediction.makespan < other.prediction.lower_bound
     assert "lower bound" in queues_text(other) and "along these axes" in queues_text(other)
