@@ -216,7 +216,8 @@ def test_what_comes_twice_is_let_go_of_once() -> None:
 @pytest.mark.parametrize("where, most_ms", [("workstation", 5.1), ("cluster40", 4.75)])
 def test_axes_are_searched_and_bounds_range_over_them(where: str, most_ms: float) -> None:
     """The planner chose an axis before the search: 6.099 ms and 12.04 ms, and a bound of 5.733 ms above the plan along the other
-    axis, of 4.422 ms, 5.095 ms with the time of packing columns; stored, that was refused as V3, since its rows were read along the axis that the planner would choose."""
+    axis, of 4.422 ms (5.095 ms with the time of packing columns); stored, that was refused as V3, since its rows were read along
+    the axis that the planner would choose."""
     for text in (SCANNED, SCANNED_BY_ROWS):
         drawn = Drawn(text, {"x": (4000, 4000)}, canonical(load_profile(where)))
         plan = checked(case_of(drawn, FAST), drawn)
