@@ -115,6 +115,16 @@ class Session:
 
         return Checked(source, core, order_and_explain(diagnostics, source, sources, judging), sources, result)
 
+    def with_patterns(self, checked: Checked, texts: Mapping[str, str]) -> Checked:
+        """The program with other regular expressions as the defaults of its params, checked again; itself if none differs."""
+        text = checked.source.text
+        for entry in sorted(checked.require().settings, key=lambda entry: entry.span.start, reverse=True):
+            given, span = texts.get(entry.name), entry.pattern
+            if given is not None and span is not None and tuple(given) != entry.default:
+                quoted = given.replace('"', '""').replace("\n", "\\n").replace("\r", "\\r")
+                text = f'{text[: span.start]}"{quoted}"{text[span.end :]}'
+        return checked if text == checked.source.text else self.check(Source(checked.source.name, text))
+
     def load(
         self, checked: Checked, request: RunRequest, scheduling: Scheduling | None = None, *, full: bool = False
     ) -> LoadedProgram:  # fmt: skip
@@ -130,6 +140,7 @@ class Session:
         from ..lang.syntax.glyph_input import to_glyphs
         from .execution.admission_control import PlanCandidate, check_time, exceeded_memory
 
+        checked = self.with_patterns(checked, request.params)
         core = checked.require()
         if request.limits.memory is None and self.max_memory is not None:
             request = replace(request, limits=replace(request.limits, memory=self.memory_limit))

@@ -457,7 +457,8 @@ class Pixels:
 def pixels(values: Any, kind: Kind) -> Pixels:
     """Returns the conversion of a NumPy array of the kind to samples.  Raises FileTrouble (E708) for other shapes or kinds."""
     if kind is Kind.CHAR or kind.is_complex:
-        raise FileTrouble(Code.E708, f"holds {kind.value}, a picture needs real numbers")
+        held = "text or dates" if kind is Kind.CHAR else kind.value
+        raise FileTrouble(Code.E708, f"holds {held}, a picture needs real numbers")
     if values.ndim not in (2, 3) or (values.ndim == 3 and not 1 <= values.shape[2] <= 4):
         advice = "a picture is a matrix, or has a last axis of 1 to 4 channels"
         raise FileTrouble(Code.E708, f"has shape {list(values.shape)}, which is not a picture", advice)

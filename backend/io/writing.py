@@ -303,14 +303,15 @@ def _columns_of(column: CsvColumn, header: Output | None) -> list[CsvColumn]:
             raise FileTrouble(Code.E708, message)
         return [column]
     count = column.values.shape[1]
-    names = [f"{column.name}{at}" for at in range(count)] if header is None else _names_of(header)
+    names = [f"{column.name}{at}" for at in range(count)] if header is None else names_of(header)
     if len(names) != count:
         message = f"has {len(names)} names in `{header and header[0]}` for the {count} columns of `{column.name}`"
         raise FileTrouble(Code.E708, message)
     return [replace(column, name=name, values=column.values[:, at]) for at, name in enumerate(names)]
 
 
-def _names_of(header: Output) -> list[str]:
+def names_of(header: Output) -> list[str]:
+    """The names of columns that an output has, rows of text or a vector.  Raises E708."""
     column = _column("x.csv", *header)
     if column.kind is Kind.CHAR and column.values.ndim == 2:
         return [characters_of(row).rstrip(" ") for row in column.values]

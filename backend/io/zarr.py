@@ -439,7 +439,7 @@ def require_writable(path: str, kind: Kind) -> None:
             f"name it `{path}.zip`: one file, which `zarr.storage.ZipStore` opens",
         )  # fmt: skip
     if kind is Kind.CHAR:
-        raise FileTrouble(Code.E708, "is text, a zarr array has numbers", "write it to an npy or a txt file")
+        raise FileTrouble(Code.E708, "has numbers, not text or dates", "write it to another format: `.npy`, `.parquet`")
 
 
 def write(file: BinaryIO, values: Any, kind: Kind) -> None:

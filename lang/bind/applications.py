@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from math import isinf
+from typing import Final
 
 from ..diagnostics.model import Code
 from ..syntax.source import (
@@ -237,11 +238,17 @@ def _reject_touching_array(context: BindContext, operator: BindItem, right: Bind
         )  # fmt: skip
 
 
+_GROUPS: Final = (
+    "values are added by key with `k +⌸ (keys ⋄ values)`; `(names keys) ← set.classes x` numbers the keys, and `≢names` is k"
+)
+
+
 def _derived(context: BindContext, operator: BindItem, left: BindItem, right: BindItem | None) -> BindItem:
     glyph = operator.text
     if left.kind is _ARRAY and glyph not in ARRAY_LEFT_OPERANDS:
         subject = f"`{context.text_of(left)}` is an array"
-        raise context.error(Code.E008, f"`{glyph}` needs a function on its left, and {subject}", context.span_of(left))
+        message, notes = f"`{glyph}` needs a function on its left, and {subject}", (_GROUPS,) if glyph == "⌸" else ()
+        raise context.error(Code.E008, message, context.span_of(left), notes=notes)
     if right is None:
         node = expressions.Derived(context.span(left.start, operator.end), glyph, (_operand(left),))
         return check_depth(context, BindItem(_FUNCTION, left.start, operator.end, glyph, node, left.depth + 1))

@@ -180,13 +180,15 @@ def _misspelt(context: BindContext, token: Token) -> BindError | None:
 
 
 def _unknown_name_notes(context: BindContext, name: str, module: re.Match[str] | None, before: str) -> tuple[str, ...]:
-    """Notes for an unknown name that looks like a member of a module or is a size in a type."""
+    """Notes for an unknown name that looks like a member of a module, is a size in a type or follows `use` in braces."""
     if module is not None:
         if module[1] in {symbol.name for symbol in context.resolution.top.visible_symbols()}:
             return (f"`{module[1]}` is a value, which has no members",)
         if context.modules is None or context.modules(module[1]) is None:
             return (f"`{module[1]}` is not a module in use, nor one of the standard library",)
         return (f"`{module[1]}` is not a module in use: `use {module[1]}` above would make it one",)
+    if re.search(r"\buse[ \t]+$", before):
+        return (f"`use {name}` is a statement of the program, not of a function: it stands before it, on a line of its own",)
     declared = [line for line in before.split("\n") if line.lstrip().startswith("input") or (":" in line and "→" in line)]
     if any(re.search(rf"[\[<][^\]>\n⋄]*\b{re.escape(name)}\b", line) for line in declared):
         return (f"{name} is a size of another function's signature: take it from an array, as `≢x` or from `⍴x`",)

@@ -535,7 +535,9 @@ _RUNNING: dict[str, Page] = {
     ),
     Code.W350: Page(
         "A function takes all that is on its right, so `x>0¿(a ⋄ b)` compares x with the choice of a literal, and one of "
-        "the values is never taken, and `x=3 ∧ y>0` compares x with `3∧y>0`. Parentheses make the comparison the condition.",
+        "the values is never taken, and `x=3 ∧ y>0` compares x with `3∧y>0`. Parentheses make the comparison the condition. "
+        "Rows of text are padded to the longest, so `shop ≡⍤1 ⊢ 'Ulm'` is 0 for all of them unless the longest has three "
+        "characters, and `shop ≡ 'Ulm'` always: `shop text.equals 'Ulm'` compares each row without its padding.",
         "x ← 3\nx>0¿(1 ⋄ 2)",
         "x ← 3\n(x>0)¿(1 ⋄ 2)",
     ),

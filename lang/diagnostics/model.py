@@ -161,7 +161,7 @@ class Code(StrEnum):
     W320 = "W320", "a literal left of `⌷` selects cells, not one element", ("E310",)
     W330 = "W330", "a result may not fit its type", ("E330", "E703")
     W340 = "W340", "a fold over the one item of a vector, which was a count once", ("E601",)
-    W350 = "W350", "a literal stands where a comparison with it is meant", ("E300",)
+    W350 = "W350", "a comparison with a literal that is not the one that is meant", ("E300",)
     W630 = "W630", "a value does not depend on what it is differentiated by", ("E630",)
     # ---- errors of Rho itself and of the command line
     BUG = "BUG", "Rho itself is at fault", ("E702", "E709")

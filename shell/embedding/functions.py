@@ -427,7 +427,9 @@ def compile_text(
     if checked.types.get(FUNCTION) != "function":
         type_ = checked.types.get(FUNCTION, "nothing")
         hint = "put braces around it and use ⍵: {…⍵…}"
-        raise Rejected([Diagnostic(Code.E134, f"a function is wanted; this is {type_}", Span(_NAME, 0, 0), notes=(hint,))])
+        span = Span(source.name, len(source.text) - len(last) - 1, len(source.text) - 1)
+        error = Rejected([Diagnostic(Code.E134, f"a function is wanted; this is {type_}", span, notes=(hint,))])
+        raise _in_caller_text(error, caller_text, checked.sources)
     if returns is not None:
         require_element_types(returns)
     drops_left = checked.result is not None and checked.result.drops_left(FUNCTION)

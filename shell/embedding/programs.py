@@ -469,6 +469,9 @@ class Program:
         assert checked.core is not None
         self._checked, self._session, self._core = checked, session, checked.core
         self._plans: dict[Any, tuple[Any, Any]] = {}
+        self._patterns = frozenset([entry.name for entry in checked.core.settings if entry.pattern is not None])
+        self._others: dict[tuple[tuple[str, str], ...], Program] = {}
+        """The program with other regular expressions, by their texts."""
         self._last_fit: tuple[Any, Any, Any] | None = None  # the stored plan checked last, and its program
         self._latest: NativeSignature | None = None
         """The native signature of the plan that ran last, if its inputs were arrays that a run checks for dtypes and shapes
@@ -532,6 +535,8 @@ class Program:
         """
         from ..execution.scheduling import plan_on, profile_of
 
+        if not self._patterns.isdisjoint(values) and (other := self._with_patterns(values)) is not self:
+            return other.plan(devices, objective=objective, budget=budget, **values)
         scheduling = scheduling_for(devices, objective, budget)
         with locating_errors(self._checked.sources):
             bound = self._bind_sizes(values)
@@ -570,6 +575,8 @@ class Program:
         do not fit, guards, bounds.  RunFailed: a run-time check.
         """
         try:
+            if not self._patterns.isdisjoint(values) and (other := self._with_patterns(values)) is not self:
+                return other.run(plan=plan, cluster=cluster, keep=keep, out=out, **values)
             if plan is not None and not isinstance(plan, Plan):
                 self._require_entry_named("plan", plan, "a rho.Plan (`program.plan(…)`, `rho.Plan.load(FILE)`)")
                 plan, values = None, {**values, "plan": plan}
@@ -596,6 +603,21 @@ class Program:
                 return self._run(values, plan, cluster)
         except Exception as error:
             raise for_caller(error) from error.__cause__
+
+    def _with_patterns(self, values: Mapping[str, object]) -> Program:
+        """The program whose regular expressions are those of these values."""
+        with locating_errors(self._checked.sources):
+            arrays = self._arrays({name: values[name] for name in self._patterns if name in values})
+        hosts = {name: array.on_host() if isinstance(array, ResidentValue) else array for name, array in arrays.items()}
+        texts = {name: "".join(map(str, host.ravel().tolist())) for name, host in hosts.items()}
+        key = tuple(sorted(texts.items()))
+        if key not in self._others:
+            checked = self._session.with_patterns(self._checked, texts)
+            require_accepted(checked)
+            self._others[key] = self if checked is self._checked else Program(checked, self._session)
+            while len(self._others) > MOST_PLANS:
+                self._others.pop(next(iter(self._others)), None)
+        return self._others[key]
 
     def _require_entry_named(self, option: str, value: object, wanted: str) -> None:
         """Raise TypeError unless the program has an input or param with the name of this option."""

@@ -294,15 +294,17 @@ def _counts_note(candidate: PlanCandidate) -> list[str]:
         for counts in [{v for size in type.shape for v in size.variables() if v.is_runtime}]
         if len(counts) > 1 and all(candidate.bound.sizes.get(v) is None for v in counts)
     }
-    named: dict[Size, str] = {}
+    named: dict[Size, tuple[str, Span]] = {}
     for value, name in core.names.items():
         for size in core.types[value].shape[:1]:
-            named.setdefault(size, name)
+            named.setdefault(size, (name, core.spans[value]))
     for counts in sorted(pairs, key=lambda pair: [v.id for v in pair]):
         known = [named[variable(v)] for v in counts if variable(v) in named]
         if known:
-            shown = " × ".join(f"`≢{name}`" for name in known)
-            limit = f"if `≢{known[0]}` is at most 50, write `50⌊≢{known[0]}` where it gives a length"
+            shown, (first, span) = " × ".join(f"`≢{name}`" for name, _ in known), known[0]
+            limit = f"if `≢{first}` is at most 50, write `50⌊≢{first}` where it gives a length"
+            if _text(candidate, span) == (words := "set.classes"):
+                limit = f"if `≢{first}` is at most 50, make it by `50 {words}_within …`"
             return [f"there is room for {shown} cells, each as many as the data may have: {limit}"]
     return []
 

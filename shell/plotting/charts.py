@@ -136,17 +136,22 @@ def require_chart(chart: Chart, types: Sequence[tuple[Kind, int]]) -> None:
             raise NotDrawable(f"a matrix is not drawn as {chart.value}", "select a row or a column of it")
 
 
-def chart_of(chart: Chart, shown: Sequence[DisplayedValue], names: Sequence[str]) -> Picture:
-    """The picture of values with their names; the first of several has the x coordinates of the others.  Raises NotDrawable."""
+def chart_of(
+    chart: Chart, shown: Sequence[DisplayedValue], names: Sequence[str], columns: Sequence[str] | None = None
+) -> Picture:  # fmt: skip
+    """The picture of values with their names; the first of several has the x coordinates of the others.  `columns` are the names
+    of the columns of a matrix.  Raises NotDrawable."""
     from ..repl.status_line import concrete_type
 
     require_chart(chart, [(one.kind, len(one.shape)) for one in shown])
     title = " : ".join(part for part in (names[-1], concrete_type(shown[-1])) if part)
+    if columns is not None and (chart is not Chart.LINE or len(shown[-1].shape) != 2):
+        raise NotDrawable(f"the lines of a matrix have names, and `{names[-1]}` is not drawn as such")
     if chart is Chart.PLAIN:
         values, dropped = _finite(shown[0])
         return Picture(title, values, dropped)
     if chart is Chart.LINE and len(shown[-1].shape) == 2:
-        return _lines_of_matrix(shown, names, title)
+        return _lines_of_matrix(shown, names, title, columns)
     lengths = [one.shape[0] for one in shown]
     if len(set(lengths)) > 1:
         raise NotDrawable(f"what is drawn together has one length, and these have {', '.join(map(str, lengths))}")
@@ -169,7 +174,9 @@ MOST_LINES: Final = 12
 """The most columns of a matrix that are drawn as lines."""
 
 
-def _lines_of_matrix(shown: Sequence[DisplayedValue], names: Sequence[str], title: str) -> Picture:
+def _lines_of_matrix(
+    shown: Sequence[DisplayedValue], names: Sequence[str], title: str, columns: Sequence[str] | None
+) -> Picture:  # fmt: skip
     """A line for each column of a matrix, over another value or the numbers of the rows.  Raises NotDrawable."""
     matrix, over = shown[-1], shown[0] if len(shown) == 2 else None
     if matrix.shape[1] > MOST_LINES:
@@ -178,7 +185,11 @@ def _lines_of_matrix(shown: Sequence[DisplayedValue], names: Sequence[str], titl
     if over is not None and over.shape[0] != matrix.shape[0]:
         raise NotDrawable(f"the x axis has {over.shape[0]} items, and the matrix {matrix.shape[0]} rows")
     values, dropped = _finite(matrix)
-    series = tuple([(f"{names[-1]}[;{column}]", values[:, column]) for column in range(matrix.shape[1])])
+    if columns is None:
+        columns = [f"{names[-1]}[;{column}]" for column in range(matrix.shape[1])]
+    if len(columns) != matrix.shape[1]:
+        raise NotDrawable(f"{len(columns)} names are given for {matrix.shape[1]} columns")
+    series = tuple([(name, values[:, column]) for column, name in enumerate(columns)])
     first = series[0][1] if series else values.reshape(-1)
     if over is None:
         return Picture(title, first, dropped, Chart.LINE, series=series)

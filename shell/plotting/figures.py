@@ -184,27 +184,48 @@ def _is_nearly_square(picture: Picture) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PlotRequest:
-    """One option `--plot`: the names to draw (the first of several is the x axis), the file (None: the terminal), the chart."""
+    """One option `--plot`: the names to draw (the first of several is the x axis), the file (None: the terminal), the chart, and
+    the value that names the columns of a matrix."""
 
     names: tuple[str, ...]
     path: str | None
     chart: Chart
+    header: str | None = None
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The names of all values that the picture needs."""
+        return self.names if self.header is None else (*self.names, self.header)
 
     @property
     def option(self) -> str:
         from .charts import Chart
 
         kind = "" if self.chart is Chart.PLAIN else f"{self.chart.value}:"
-        return f"--plot {kind}{','.join(self.names)}" + (f"={self.path}" if self.path else "")
+        header = "" if self.header is None else f":{self.header}"
+        return f"--plot {kind}{','.join(self.names)}{header}" + (f"={self.path}" if self.path else "")
 
     def picture(self, outcome: Outcome) -> Picture:
         """The picture of the run's values.  UsageError: they cannot be drawn together."""
         from .charts import NotDrawable, chart_of
 
         try:
-            return chart_of(self.chart, [outcome.outputs[name] for name in self.names], self.names)
+            return chart_of(self.chart, [outcome.outputs[name] for name in self.names], self.names, self._columns(outcome))
         except NotDrawable as error:
             raise UsageError(f"{self.option}: {error}", error.hint) from None
+
+    def _columns(self, outcome: Outcome) -> list[str] | None:
+        """The names of the columns of the matrix; None if none are given.  UsageError: they are no names."""
+        if self.header is None:
+            return None
+        from ...backend.io.formats import FileTrouble
+        from ...backend.io.writing import names_of
+
+        value = outcome.outputs[self.header]
+        try:
+            return names_of((self.header, value.value, value.kind, value.reading))
+        except FileTrouble as trouble:
+            raise UsageError(f"{self.option} {trouble.message}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +254,7 @@ class PlotRequests:
         outputs = [entry.name for entry in checked.core.outputs]
         arrays = [name for name, type in checked.types.items() if type not in _NOT_ARRAYS and not type.startswith("(")]
         added = []
-        for one, name in [(drawing, name) for drawing in self.requests for name in drawing.names]:
+        for one, name in [(drawing, name) for drawing in self.requests for name in drawing.values]:
             if name in outputs or name in added:
                 continue
             if name not in arrays:
@@ -321,13 +342,15 @@ def plot_requests_of(options: Sequence[str], size: str | None) -> PlotRequests:
     requests = []
     for text in options:
         named, equals, path = text.partition("=")
-        kind, colon, listed = named.rpartition(":")
-        names = tuple([name.strip() for name in listed.split(",")])
         charts = {chart.value: chart for chart in Chart}
+        kind, colon, listed = named.partition(":") if ":" in named else ("", "", named)
+        listed, of_columns, header = listed.partition(":")
+        names = tuple([name.strip() for name in listed.split(",")])
         if colon and kind not in charts:
             raise UsageError(f"--plot {text}: there is no chart `{kind}`", f"there are {', '.join(charts)}")
-        one = PlotRequest(names, path or None, charts.get(kind, Chart.LINE if len(names) > 1 else Chart.PLAIN))
-        if not all(names) or (equals and not path):
+        chart = charts.get(kind, Chart.LINE if len(names) > 1 else Chart.PLAIN)
+        one = PlotRequest(names, path or None, chart, header.strip() if of_columns else None)
+        if not all(one.values) or "," in header or (equals and not path):
             raise UsageError(f"`--plot {text}` is not of the form --plot NAME or --plot NAME=FILE")
         if one.path is not None:
             _check_file(one, one.path)

@@ -415,7 +415,7 @@ def estimate_command(arguments: Arguments, console: Console) -> Exit:
     path = arguments.positional[0]
     request = request_of(arguments, console)
     session = Session(strictness=Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED)
-    checked = session.check(read_source(path))
+    checked = session.with_patterns(session.check(read_source(path)), request.params)
     core = checked.require()
     require_known_names(core, request)
     with pointing_into(checked.sources):

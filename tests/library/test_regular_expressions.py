@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from bisect import bisect_right
@@ -13,6 +14,7 @@ from share import SEED, SHARE
 
 import rho
 from rho.lang.syntax.regular_expressions import MOST_STATES, Automaton, PatternError, automaton
+from rho.shell.main import main
 
 ATOMS = ["a", "b", "c", ".", "[ab]", "[^a]", r"\d", r"\w", r"\s", r"\S", "1", " ", "[a-c1]", r"[^\w-]", r"\.", "é", r"\x41"]
 COUNTS = ["*", "+", "?", "{2}", "{1,3}", "{,2}", "{2,}"]
@@ -150,3 +152,35 @@ def test_a_pattern_is_known_before_the_program_runs(tmp_path: Path) -> None:
     assert rho.eval("use text ⋄ find ← {⍺ text.search ⍵} ⋄ (↑'ab' 'b' 'cd') find '^b'").tolist() == [0, 1, 0]
     assert rho.eval("use text ⋄ (0 3⍴' ') text.search 'a'").tolist() == []
     assert rho.eval("use text ⋄ (2 0⍴' ') text.spans '^$'").tolist() == [[0], [0]]
+
+
+def test_a_param_is_a_pattern(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its default and each value that is set are compiled when the program is checked, in all ways of setting one."""
+    path = tmp_path / "p.rho"
+    text = """use text
+param p ← 'a+'
+param q `gets 'x'  ⍝ another, in names of glyphs
+rows ← ↑'baa' 'b"' 'xx'
+output r ← rows text.search p
+output s ← ⌈/rows text.spans q
+"""
+    path.write_text(text, encoding="utf-8")
+    program = rho.load(path)
+    for values, r, s in (
+        ({}, [1, 0, 0], [-1, -1, 2]), ({"p": '"'}, [0, 1, 0], [-1, -1, 2]), ({"p": "^b", "q": "b"}, [1, 1, 0], [1, 1, -1]),
+        ({"p": np.array(["x", "x"])}, [0, 0, 1], [-1, -1, 2]), ({}, [1, 0, 0], [-1, -1, 2]), ({"p": ""}, [1, 1, 1], [-1, -1, 2]),
+    ):  # fmt: skip
+        result = program.run(**values)
+        assert (result["r"].tolist(), result["s"].tolist()) == (r, s)
+    with pytest.raises(rho.Rejected, match=r"E340(.|\n)*p\.rho:5"):
+        program.run(p="(")
+    with pytest.raises(rho.RhoError, match="has elements of type i64, not char"):
+        program.run(p=3)
+    assert main(["run", str(path), "--set", 'p="$', "--set", "q=b", "--out", f"r={tmp_path / 'r.json'}"]) == 0
+    assert json.loads((tmp_path / "r.json").read_text())["data"] == [False, True, False]
+    assert main(["plan", str(path), "--set", "p=x+", "--format", "json", "-o", str(tmp_path / "plan.json")]) == 0
+    assert main(["run", "--plan", str(tmp_path / "plan.json"), "--out", f"r={tmp_path / 'r.json'}"]) == 0
+    assert json.loads((tmp_path / "r.json").read_text())["data"] == [False, False, True]
+    capsys.readouterr()
+    assert main(["run", str(path), "--set", "p=("]) == 3
+    assert "E340" in capsys.readouterr().err

@@ -104,6 +104,7 @@ def test_texts_that_are_no_function_are_rejected(text: str, code: str) -> None:
     with pytest.raises(rho.Rejected) as caught:
         rho.compile(text)
     assert caught.value.diagnostics[0].code == code
+    assert "<rho.compile>:1:1\n1 │ 1+1\n" in str(caught.value) or text != "1+1"
 
 
 def test_shapes_that_do_not_fit_are_rejected_before_anything_runs() -> None:

@@ -209,6 +209,9 @@ def test_a_matrix_is_a_line_for_each_column(charts: Path, rho: Rho) -> None:
     lines = rho("run", "c.rho", "--plot", "line:grid", "--plot-size", "60x8").out.splitlines()
     assert lines[-1] == "  • grid[;0]  + grid[;1]  × grid[;2]" and sum(line.count("┤") for line in lines) == 3
     assert rho("run", "c.rho", "--plot", "few,grid").out.splitlines()[-2].split() == ["1", "few", "2"]
+    named = rho("run", "c.rho", "--plot", "line:few,grid:city", "--plot-size", "60x8").out.splitlines()
+    assert named[-1] == "  • Oslo  + Berlin  × Rome" and named[-2].split() == ["1", "few", "2"]
+    assert rho("run", "c.rho", "--plot", "line:grid:sales").out.splitlines()[-1] == "  • 12.5  + 30  × 7.25"
     assert "x axis has 3 items" in rho("run", "c.rho", "--plot", "sales,grid").err
     (charts / "wide.rho").write_text("m ← 2 13⍴⍳26\n", encoding="utf-8")
     assert "at most 12 are drawn" in rho("run", "wide.rho", "--plot", "line:m").err
@@ -260,7 +263,9 @@ def test_long_labels_and_foreign_letters_warn_of_nothing(
     [
         ("pie:x", "there is no chart `pie`"), ("bars:few,sales", "one length"), ("hist:x,y", "one vector"),
         ("scatter:city,sales", "text is not drawn"), ("bars:grid", "a matrix is not drawn as bars"), ("x,,y", "NAME=FILE"),
-        ("x,yy", "did you mean `y`"),
+        ("x,yy", "did you mean `y`"), ("line:grid:few", "2 names are given for 3 columns"), ("line:grid:", "NAME=FILE"),
+        ("plain:grid:city", "the lines of a matrix have names"), ("line:grid:cty", "did you mean `city`"),
+        ("line:grid:city,x", "NAME=FILE"), ("line:grid:grid", "names are rows of text, or a vector"),
     ],
 )  # fmt: skip
 def test_charts_that_cannot_be(charts: Path, rho: Rho, asked: str, said: str) -> None:

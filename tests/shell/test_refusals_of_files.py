@@ -76,3 +76,19 @@ def test_the_memory_that_a_tile_is_said_to_need_is_needed_and_enough(program: st
     assert rho(*asked, "--max-memory", str(need - 1)).code == 4
     ran = rho(*asked, "--max-memory", str(need))
     assert ran.code == 0, (need, ran.err)
+
+
+def test_a_pivot_that_is_too_large_names_the_word_that_bounds_it(rho: Rho, tmp_path: Path) -> None:
+    """The advice was a limit on a length, which a pivot of codes has no place for."""
+    pivot = GROUPS.replace("output total", "(items item) ← set.classes qty\noutput total").replace(
+        "(≢keys) +⌸ (code ⋄ qty×2)", "(code ⋄ item) group.pivot f64 qty"
+    )
+    (tmp_path / "p.rho").write_text(f"use group\n{pivot}", encoding="utf-8")
+    table(tmp_path, 4000)
+    refused = rho("run", str(tmp_path / "p.rho"), "--max-memory", "20MB")
+    assert refused.code == 4
+    assert "if `≢keys` is at most 50, make it by `50 set.classes_within …`" in refused.err
+    within = pivot.replace("set.classes city", "50 set.classes_within city")
+    within = within.replace("set.classes qty", "99 set.classes_within qty")
+    (tmp_path / "p.rho").write_text(f"use group\n{within}", encoding="utf-8")
+    assert rho("run", str(tmp_path / "p.rho"), "--max-memory", "20MB").code == 0

@@ -136,6 +136,7 @@ REFUSED = {
     "stats.range y": "E201", "sort.largest y": "E201", "1 1 1 stats.moving f64 y": "E201", "⎕fft f64 y": "E204",
     "{⌈/⍵} y": "E204", "(⌈/-⌊/) y": "E204", "+/{⊃⍵}y": "E204", "⌈/0↓y": "E204",
     "(≢x) {⍺+⊃⍵} y": "E204", "i⍴7": "E403", "(i 2)⍴7": "E403", "⍳i": "E403", "i↑x": "E403", "i +⌸ (0⌈0⌊x ⋄ 1)": "E403",
+    "y⌹1,⍪y": "E140", "⌹⍉⍪y": "E140",
 }  # fmt: skip
 """Expressions that need a fact about sizes or a bound that only the run knows, with their code."""
 

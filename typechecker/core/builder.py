@@ -194,7 +194,8 @@ class _Scope(NamedTuple):
 class Builder(Conversions):
     """See the module's docstring.  Callers set `index_origin` to that of the file being elaborated.
 
-    With `checkpoints`, gradients of loops store few states and recompute the others.  `strip_mined` has the first result of each
+    `texts` has the default of each param that is a text, `patterns` those that are regular expressions.  With `checkpoints`,
+    gradients of loops store few states and recompute the others.  `strip_mined` has the first result of each
     loop that was made a loop of loops, with the length of the strips that it is split into again; `recomputed` has the trip
     counts of these loops, for reports."""
 
@@ -213,6 +214,8 @@ class Builder(Conversions):
         self._masks = MaskFacts(self.definitions, self.types, self.at_most)
         self.sequences = AffineSequences(self.definitions, self.types, self.exact, self.at_most)
         self.adjoints: dict[ValueId, DeclaredAdjoint] = {}
+        self.texts: dict[ValueId, tuple[Payload, ...]] = {}
+        self.patterns: set[ValueId] = set()
         self.checkpoints = False
         self.strip_mined: dict[ValueId, int] = {}
         self.recomputed: list[Recomputed] = []

@@ -450,7 +450,8 @@ class Block:
 class CoreInput:
     """`input name : type ← path`: the size variables in its type are bound from the file's header.
 
-    `default`: the items of a param, used unless others are set."""
+    `default`: the items of a param, used unless others are set.  `pattern`: the text of the default of a param that is a regular
+    expression; another value is another program."""
 
     name: str
     value: ValueId
@@ -458,6 +459,7 @@ class CoreInput:
     span: Span
     default: tuple[Payload, ...] | None = None
     reading: ColumnFormat = AS_WRITTEN
+    pattern: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,7 +193,9 @@ def offer_guard(
     sink, constraints = ctx.builder.sink, ctx.builder.constraints
     last, fact, text = sink.diagnostics[-1], constraints.refused, ctx.builder.text(function).rstrip()
     constraints.refused = None
-    if fact is None or last.span != span or last.code not in _GUARDED or last.fixes or last.goal != str(fact):
+    if fact is None or last.span != span or last.fixes or last.goal != str(fact):
+        return
+    if last.code not in _GUARDED and (last.code is not Code.E140 or fact.relation is Relation.EQUAL):
         return
     if not text or _uses_arguments(text) or ctx.suggesting:
         return

@@ -261,7 +261,10 @@ def _setting(run: Elaboration, statement: program.Param, value: Operand) -> Oper
         builder.sizes.spans[length] = (span, f"the length of `{statement.target.name}`")
         shape = (variable(length),)
     operand = Operand(builder.fresh(ArrayType(element, shape), span), ArrayType(element, shape))
-    run.inputs.append(CoreInput(statement.target.name, operand.value, None, statement.span, default))
+    name, pattern = statement.target.name, statement.default.span
+    run.inputs.append(CoreInput(name, operand.value, None, statement.span, default, pattern=pattern))
+    if element.kind is Kind.CHAR and type.rank <= 1:
+        builder.texts[operand.value] = default
     builder.name(operand, statement.target.name)
     return operand
 

@@ -27,6 +27,7 @@ from ..rules.argument_checks import (
     static_sizes,
 )
 from ..rules.index import index_operand
+from ..rules.logic import warn_of_padding
 from ..sizes.polynomials import ONE, ZERO, Size, number, product
 from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned
 from . import indexing, reductions
@@ -106,6 +107,8 @@ def with_ranks(
     if axis_map is not None:
         return apply_map(ctx, axis_map, x, y, span)
     cell_ranks = [cell_rank(ranks[1], x.type.rank), cell_rank(ranks[2], y.type.rank)]
+    if isinstance(function, PrimitiveFunction) and function.glyph in "≡≢" and cell_ranks == [1, 1]:
+        warn_of_padding(ctx.builder, x, y, span, by_row=True)
     return lift(ctx, [x, y], cell_ranks, lambda pair: ctx.call(function, pair[0], pair[1], span), span)
 
 
@@ -398,6 +401,7 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
 
 _START: Final = {"⌈": "¯∞", "⌊": "∞"}
 """The neutral elements, as suggested in messages."""
+_PAIR: Final = "the pair is in parentheses on the right: `k +⌸ (keys ⋄ values)`, where `⋄` separates both"
 _BINS: Final = (
     "number the classes of the keys first: `(keys code) ← set.classes x ⋄ (≢keys)+⌸(code ⋄ values)`; "
     "with 1 for the values it counts"
@@ -417,7 +421,7 @@ def group_by_key(ctx: Context, derived: DerivedFunction, left: Value | None, rig
     if bins is None:
         return ctx.builder.poison(span)
     if not isinstance(right, TupleOperand) or len(right.items) != 2:
-        return ctx.error(Code.E305, "`k f⌸` takes a pair `(idx ⋄ values)`", span)
+        return ctx.error(Code.E305, "`k f⌸` takes a pair `(idx ⋄ values)`", span, notes=(_PAIR,))
     if not isinstance(function, PrimitiveFunction) or not is_scalar_primitive(function, dyadic=True):
         return ctx.error(Code.E620, "`⌸` takes a scalar primitive such as `+ × ⌈ ⌊ ∧ ∨` in this version", derived.span,
                          notes=(_ANY_FUNCTION,))  # fmt: skip

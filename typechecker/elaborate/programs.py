@@ -87,7 +87,7 @@ def elaborate(
         builder = ctx.builder
         core = Core(
             block,
-            tuple(run.inputs),
+            tuple([entry if entry.value in builder.patterns else replace(entry, pattern=None) for entry in run.inputs]),
             tuple(run.params),
             tuple(run.outputs),
             tuple(builder.constraints.guards),

@@ -379,12 +379,15 @@ def format_text(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Val
 
 def regular_expression(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`⎕regex pattern`: the automaton of a pattern that is known while checking, as constant arrays."""
-    if x.type.element.kind is not Kind.CHAR or x.type.rank > 1 or x.constant is None:
-        message = "a regular expression must be known before the program runs: a text such as `'[a-z]+'`"
+    text = b.texts.get(x.value) if x.constant is None else x.constant
+    if x.type.element.kind is not Kind.CHAR or x.type.rank > 1 or text is None:
+        message = "a regular expression must be known before the program runs: a text such as `'[a-z]+'`, or a `param`"
         return b.error(Code.E403, message, span, labels=(label(b, x),))
+    if x.constant is None:
+        b.patterns.add(x.value)
     from ...lang.syntax.regular_expressions import PatternError, automaton
 
-    pattern = "".join(map(str, x.constant))
+    pattern = "".join(map(str, text))
     try:
         result = automaton(pattern)
     except PatternError as error:

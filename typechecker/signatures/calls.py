@@ -104,11 +104,12 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
     signature = function.signature
     if (left is None) != (signature.left is None):
         expected, got = (1, 2) if signature.left is None else (2, 1)
+        called = _called(ctx, function, span)
         return ctx.error(
             Code.E130,
-            f"`{_called(ctx, function, span)}` takes {expected} argument{'s' * (expected > 1)}, got {got}",
+            f"`{called}` takes {expected} argument{'s' * (expected > 1)}, got {got}",
             span,
-            notes=_signature_note(ctx, function, span),
+            notes=(*_signature_note(ctx, function, span), *_as_tuple(ctx, function, called, left, right, span)),
         )
     declared = parameters(signature)
     arguments = [v for v in (left, right) if v is not None]
@@ -142,6 +143,19 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
     mapped = any(value.type.rank > rank for value, rank in zip(arrays, ranks, strict=True))
     notes = _signature_note(ctx, function, span) if mapped else ()
     return lift(ctx, arrays, ranks, lambda cells: body(list(cells)), span, notes)
+
+
+def _as_tuple(
+    ctx: Context, function: SignedFunction, called: str, left: Value | None, right: Value, span: Span
+) -> tuple[str, ...]:  # fmt: skip
+    """The note that a function of a pair, given two arguments, takes them as a tuple, or the other way about."""
+    declared, written = function.signature.right.type, ctx.builder.text(span) or called
+    if isinstance(declared, TupleTypeExpression):
+        items = [ctx.builder.text(ctx.builder.span_of(v)) for v in (left, right) if isinstance(v, Operand)]
+        return (f"its argument is a tuple: `{written} ({' ⋄ '.join(items)})`",) if len(declared.items) == len(items) == 2 else ()
+    if left is None and isinstance(right, TupleOperand) and len(right.items) == 2:
+        return (f"its arguments stand on both sides of it: `x {written} y`",)
+    return ()
 
 
 def _called(ctx: Context, function: SignedFunction, span: Span) -> str:

@@ -317,7 +317,8 @@ def element_as(ctx: Context, x: Operand, expected: ArrayType, span: Span, what: 
         declared, given = show_element(plain(element)), show_element(plain(actual))
         conversion = f"⎕{declared}" if element.unit is not None else declared
         message = f"{what} is declared {declared}, but this is {given}"
-        return ctx.error(Code.E301, message, span, notes=(f"`{conversion} x` converts",))
+        back = f", and `⎕{given} i64 ⌊y` converts a result back" if element.unit is None and element.kind.is_float else ""
+        return ctx.error(Code.E301, message, span, notes=(f"`{conversion} x` converts{back}",))
     number = ctx.builder.to_number(x, span)
     actual = number.type.element
     if not widens(actual, element):

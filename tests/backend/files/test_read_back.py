@@ -41,7 +41,7 @@ RANKED = [*ARROW, "jsonl"]
 """Tables of columns, in which a scalar is a column of one item, and one line of JSON is that of each row."""
 REFUSED = {
     "has no columns, which a table cannot express", "axes, a table has two", "is complex, which no column of such a table is",
-    "is text, a zarr array has numbers", "NUL", "not a character of UTF-8", "byte order mark", "holds the end of one",
+    "has numbers, not text or dates", "NUL", "not a character of UTF-8", "byte order mark", "holds the end of one",
     "which JSON has not",
 }  # fmt: skip
 """What outputs may be refused for."""
