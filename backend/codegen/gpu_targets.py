@@ -267,6 +267,8 @@ def _kind(phase: LibraryPhase, types: Types, operand: int = 0) -> Kind:
 def _scan(phase: LibraryPhase, types: Types) -> bool:
     """Runs scans by every function that kernels reduce with."""
     kind = _kind(phase, types)
+    if len(phase.args) > 1:
+        return False
     return kind in KINDS and kind is not Kind.CHAR and phase.attributes.get("function") in REDUCTIONS
 
 
@@ -349,7 +351,7 @@ LIBRARY: Final[dict[str, CardExecution]] = {
     **{op: CardExecution(_always) for op in ("fft", "ifft", "rfft", "irfft")},
     "rotate": _kernel(_plain), "reshape_cycle": _kernel(_plain),
     "gather": _kernel(_gather, "sorts of complex numbers", _unsorted),
-    "scan": _kernel(_scan, "complex numbers, functions that are not associative"),
+    "scan": _kernel(_scan, "complex numbers, functions that are not associative, second passes"),
     "key_reduce": _kernel(_key_reduce, "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`"),
     "contract": CardExecution(_contract, "frames, truth values", opencl=_real_product),
     "grade": CardExecution(_grade, "complex numbers, matrices in a frame"),

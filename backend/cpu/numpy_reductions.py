@@ -159,26 +159,31 @@ def sort_keys(xp: Any, items: Any, missing: Any, *, descending: bool) -> Any:
 
 _RUNS_PER_BLOCK: Final = BLOCK // RUN
 
-def ordered_scan(ufunc: np.ufunc, data: NumArray, result: NumArray) -> None:
-    """Scans `data` with `np.add` or `np.multiply` in the documented order into `result`, of the same shape and dtype."""
+def ordered_scan(ufunc: np.ufunc, data: NumArray, result: NumArray, first: Any = None) -> None:
+    """Scans `data` with `np.add` or `np.multiply` in the documented order into `result`, of the same shape and dtype.
+
+    `first`: what precedes `data`, which begins a block."""
     shape, dtype, nothing = data.shape[1:], data.dtype, _NEUTRAL[ufunc].real
     full_runs, runs = len(data) // RUN, -(-len(data) // RUN)
     blocks, each, rest = -(-runs // _RUNS_PER_BLOCK), min(runs, _RUNS_PER_BLOCK), result[full_runs * RUN :]
     scanned = result[: full_runs * RUN].reshape(full_runs, RUN, *shape)
     ufunc.accumulate(data[: full_runs * RUN].reshape(scanned.shape), 1, dtype, scanned)
     ufunc.accumulate(data[full_runs * RUN :], 0, dtype, rest)
-    if runs < 2:
+    if runs < 2 and first is None:
         return
     totals = np.full((blocks * each, *shape), nothing, dtype)
     totals[:full_runs] = scanned[:, -1]
     totals[full_runs:runs] = rest[-1:]
     inside = ufunc.accumulate(totals.reshape(blocks, each, *shape), 1, dtype)
     before, ahead = np.full((blocks, *shape), nothing, dtype), np.full_like(inside, nothing)
-    ufunc.accumulate(inside[:-1, -1], 0, dtype, before[1:])
+    before[1:] = inside[:-1, -1]
+    if first is not None:
+        before[0] = first
+    ufunc.accumulate(before, 0, dtype, before)
     ufunc(before[:, np.newaxis], inside[:, :-1], ahead[:, 1:])
     ahead[:, 0] = before
     ahead = ahead.reshape(totals.shape)
-    for run in range(1, runs):  # one run at a time, since NumPy would copy them all
+    for run in range(0 if first is not None else 1, runs):  # one run at a time, since NumPy would copy them all
         part = result[run * RUN : (run + 1) * RUN]
         ufunc(ahead[run], part, part)
 
@@ -338,8 +343,10 @@ def _alternately_negated(items: NumArray) -> NumArray:
 # ------------------------------------------------------------------------------------------ scans
 
 
-def scan_axis(function: str, kind: Kind, arg: NumArray, axis: int) -> NumArray:
-    """Scans `arg` along `axis`; the result has the same shape."""
+def scan_axis(function: str, kind: Kind, arg: NumArray, axis: int, first: NumArray | None = None) -> NumArray:
+    """Scans `arg` along `axis`; the result has the same shape.
+
+    `first`: what precedes `arg`, which begins a block of the order of scans; the function has an order of its own or none."""
     if not arg.size:
         return arg.copy()
     ufunc, items = running_ufunc(function, kind), np.moveaxis(arg, axis, 0)
@@ -347,10 +354,10 @@ def scan_axis(function: str, kind: Kind, arg: NumArray, axis: int) -> NumArray:
         return np.ascontiguousarray(np.moveaxis(scan_leading(function, kind, items), 0, axis))
     result = np.empty(arg.shape, arg.dtype)
     if kind.is_float and function in SUMMED:
-        ordered_scan(ufunc, items, np.moveaxis(result, axis, 0))
-    else:
-        ufunc.accumulate(arg, axis, arg.dtype, result)
-    return result
+        ordered_scan(ufunc, items, np.moveaxis(result, axis, 0), None if first is None else np.moveaxis(first, axis, 0)[0])
+        return result
+    ufunc.accumulate(arg, axis, arg.dtype, result)
+    return result if first is None else np.asarray(ufunc(first, result, out=result))
 
 
 def scan_leading(function: str, kind: Kind, items: NumArray) -> NumArray:

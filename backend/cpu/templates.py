@@ -380,13 +380,15 @@ _SOURCE, _RESULT, _CARRY = range(3)
 """Buffer numbers in every task's argument block."""
 
 
-def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int) -> NumArray | None:
-    """The scan of every line along `axis`; None if NumPy has to scan."""
+def scan_lines(
+    function: str, kind: Kind, arg: NumArray, axis: int, threads: int, first: NumArray | None = None
+) -> NumArray | None:  # fmt: skip
+    """The scan of every line along `axis`, or of one line after `first`; None if NumPy has to scan."""
     ready = scan_plan(function, kind, arg, axis, threads)
-    if ready is None:
+    if ready is None or (first is not None and (first.size > 1 or ready.code.form is not ScanForm.LINES)):
         return None
     result: NumArray = pooled_empty(arg.shape, arg.dtype)
-    ready.run(arg, result)
+    ready.run(arg, result, first)
     return result
 
 
@@ -480,8 +482,11 @@ class PreparedTemplate:
         shared = _carry(self.code.function, self.code.kind)
         return np.resize(shared[:1], self.pieces.count + 1) if self.is_chain else shared
 
-    def run(self, arg: NumArray, result: NumArray) -> None:
+    def run(self, arg: NumArray, result: NumArray, first: NumArray | None = None) -> None:
         carry = self.carry
+        if first is not None:
+            carry = carry.copy()
+            carry[:1] = first.reshape(-1)
         self.pieces.run((start_of(arg), start_of(result), start_of(carry)))
 
 

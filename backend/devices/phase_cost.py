@@ -74,7 +74,7 @@ BOUNDS: Final = 8
 """The number of bounds of the table `interval_index.few`; the table `interval_index` has about √n bounds for n items."""
 NEAR: Final = 1 << 18
 """Bytes of items, indices and results that stay in the L2 cache."""
-_CELL_BY_CELL: Final = frozenset({"rotate", "gather", "scan", "find", "update", "compress", "key_reduce", "solve"})
+_CELL_BY_CELL: Final = frozenset({"rotate", "gather", "scan", "scan_totals", "find", "update", "compress", "key_reduce", "solve"})
 _CUBIC: Final = BY_WORK - {"gemm", "factor"}
 
 
@@ -119,10 +119,11 @@ def _by_bytes(
     stems = LIBRARY[phase.op].stems
     again = (times - 1) * rates.device.launch_ns * GRAIN
     match phase.op:
-        case "scan":
+        case "scan" | "scan_totals" | "scan_before":
             function, axis = str(phase.attributes["function"]), phase.attributes["axis"]
             tail = "row" if axis == len(cells[0]) - 1 else "col"
-            stems = (f"scan.{function}.{tail}", f"scan.add.{tail}", f"scan.{function}", "scan.add", "scan")
+            scans = (f"scan.{function}.{tail}", f"scan.add.{tail}", f"scan.{function}", "scan.add", "scan")
+            stems = scans if phase.op == "scan" else (phase.op, *scans)
         case "gather":
             axis = phase.attributes["axis"]
             assert isinstance(axis, int)
@@ -208,10 +209,18 @@ def _product(left: Shape, right: Shape, kind: Kind, rates: Rates, alike: bool) -
 
 
 def _cut(phase: LibraryPhase, args: list[Shape], results: list[Shape], cut: tuple[int, int]) -> tuple[list[Shape], list[Shape]]:
-    """The shapes of a shard's operands and results: axes that the signature cuts together have `rows` items."""
+    """The shapes of a shard's operands and results: axes that the signature cuts together have `rows` items, or those of as many
+    blocks."""
     entry, rows = phase.signature[cut[0]], cut[1]
+    extent = None if entry.result is None else results[0][entry.result]
+
+    def items(size: int) -> int:
+        if extent is None or entry.block == 1 or size == extent:
+            return rows
+        return smallest(rows * entry.block, size) if size > extent else size
+
     operands = [
-        shape if axis is None else (*shape[:axis], rows, *shape[axis + 1 :])
+        shape if axis is None else (*shape[:axis], items(shape[axis]), *shape[axis + 1 :])
         for shape, axis in zip(args, entry.operands, strict=True)
     ]
     if entry.result is None:

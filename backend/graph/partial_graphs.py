@@ -30,8 +30,9 @@ from typing import Final
 
 from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
-from ...typechecker.elements import ArrayType, Kind
+from ...typechecker.elements import ArrayType, Element, Kind, is_exact_in_any_order
 from ...typechecker.sizes.polynomials import Size, number
+from ..scalar.function_table import REDUCTIONS
 from . import traverse
 from .bind_sizes import BoundGraph
 from .passes.pipeline import optimise
@@ -70,10 +71,12 @@ from .phases import (
     affine,
     axis_index,
     box_needed,
+    frame_of,
     simplify,
     sizes_of,
 )
-from .traverse import all_phases, defines, subgraphs
+from .registry import SCAN_BLOCK, signature_of
+from .traverse import all_phases, defines, fresh_id, subgraphs
 
 
 def box_view(
@@ -703,3 +706,56 @@ def _with_hoisted_arms(phases: Sequence[Phase], chosen: Collection[PhaseId] | No
 
 def _is_hoisted(branch: Branch) -> bool:
     return not (branch.then.phases or branch.otherwise.phases)
+
+
+# ----------------------------------------------------------------------------------------- scans in two passes
+#
+# A scan of one line as three phases, two of which can be cut along the line: the total of each block of the order of scans, what
+# precedes each block, and the scan, each shard of which starts from what precedes its first block.  The bits are those of the scan
+# (`library.scans_and_generators`).  Items are read twice, so one device alone scans in one pass.
+
+def divisible_scans(graph: Graph) -> tuple[PhaseId, ...]:
+    """The scans that `divide_scans` can divide."""
+    return tuple(phase.id for phase in graph.phases if isinstance(phase, LibraryPhase) and _is_divisible(phase, graph.types))
+
+
+def _is_divisible(phase: LibraryPhase, types: Mapping[ValueId, ArrayType]) -> bool:
+    if phase.op != "scan" or len(phase.args) > 1 or frame_of(phase):
+        return False
+    function, type = str(phase.attributes["function"]), types[phase.results[0]]
+    sizes = [size.constant for size in type.shape]
+    if None in sizes or max(size or 0 for size in sizes) <= 2 * SCAN_BLOCK or [size != 1 for size in sizes].count(True) != 1:
+        return False
+    kind, axis = type.element.kind, phase.attributes["axis"]
+    exact = function == "add" or is_exact_in_any_order(function, kind)
+    return sizes[int(str(axis))] != 1 and function in REDUCTIONS and exact and not kind.is_complex and kind is not Kind.CHAR
+
+
+def divide_scans(graph: Graph, chosen: Collection[PhaseId] | None = None) -> Graph:
+    """The graph with the chosen scans (None: all that can be) in two passes."""
+    divided = [id for id in divisible_scans(graph) if chosen is None or id in chosen]
+    if not divided:
+        return graph
+    types, fresh, phases = dict(graph.types), fresh_id(graph), list[Phase]()
+    for phase in graph.phases:
+        if phase.id in divided:
+            assert isinstance(phase, LibraryPhase)
+            axis, type = int(str(phase.attributes["axis"])), types[phase.results[0]]
+            blocks = number(-(-(type.shape[axis].constant or 0) // SCAN_BLOCK))
+            part = ArrayType(Element(type.element.kind), (*type.shape[:axis], blocks, *type.shape[axis + 1 :]))
+            value = phase.args[0]
+            for op in ("scan_totals", "scan_before"):
+                fresh += 1
+                types[ValueId(fresh)] = part
+                one = replace(phase, id=PhaseId(fresh), op=op, args=(value,), results=(ValueId(fresh),))
+                phases.append(replace(one, signature=signature_of(one, types)))
+                value = ValueId(fresh)
+            phase = replace(phase, args=(*phase.args, value))
+            phase = replace(phase, signature=signature_of(phase, types))
+        phases.append(phase)
+    return replace(graph, phases=tuple(phases), types=types)
+
+
+def in_form(graph: Graph, chosen: Collection[PhaseId]) -> Graph:
+    """The graph in one of its forms: with the arms of the chosen branches hoisted, and the chosen scans in two passes."""
+    return divide_scans(hoist_arms(graph, chosen), chosen)

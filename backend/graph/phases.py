@@ -237,11 +237,23 @@ class Structured:
 @dataclass(frozen=True, slots=True)
 class AxisSignature:
     """How one axis of a library phase may be cut: the `result` axis and the axes of `operands` that are cut with it (None: every
-    shard reads the full operand); `combine` names the monoid that joins partial results if the axis is reduced."""
+    shard reads the full operand); `combine` names the monoid that joins partial results if the axis is reduced.
+
+    `block`: points of the longest of these axes for which a shorter one has one item.  A shard reads all of the block in which
+    its part begins, so that the phase knows how far in it begins."""
 
     result: int | None
     operands: tuple[int | None, ...]
     combine: str | None = None
+    block: int = 1
+
+    def operand_part(self, part: tuple[int, int], size: int, extent: int) -> tuple[int, int]:
+        """The interval of an operand's axis of `extent` items that is read for `part` of the result's axis of `size` items."""
+        start, stop = part
+        if extent > size:
+            return start * self.block, min(stop * self.block, extent)
+        first = start // self.block
+        return (first * self.block, stop) if extent == size else (first, -(-stop // self.block))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +266,9 @@ class LibraryPhase:
       size_vector(; sizes) · join(args…; axis) · stack(args…; axis) · rotate(arg, amount; axis) · reshape_cycle(arg) ·
       gather(arg, indices; axis, checked, fills, indexing) ·
       update(arg, present indices…, value; indexed, checked, indexing) where `indexed`
-      has one bool an axis of arg · mask_update(arg, mask, value) · scan(arg; function, axis) ·
-      contract(left, right) · compress(mask, arg; axis) · expand(mask, arg; axis, checked) · where(mask) · runtime_size(value) ·
+      has one bool an axis of arg · mask_update(arg, mask, value) · scan(arg, before; function, axis) where
+      `before`, if present, has what precedes each block of the order of scans · scan_totals(arg; function, axis) ·
+      scan_before(totals; function, axis) · contract(left, right) · compress(mask, arg; axis) · expand(mask, arg; axis, checked) · where(mask) · runtime_size(value) ·
       first_occurrence(arg) · grade(arg; descending) · grade_by(order, arg; descending) · index_of(table, arg) ·
       member_of(arg, table) · find(pattern, arg) · interval_index(table, arg) · match(left, right) · decode(radix, arg) ·
       encode(radix, arg) · key_reduce(indices, arg; function, checked, indexing) · random(key) · format(arg) ·

@@ -9,7 +9,7 @@ the name of its rule in the reverse-mode pass, and `onnx`, the operator that exp
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ...lang.support.records import dataclass
 from ...typechecker.elements import FUNCTIONS
@@ -82,6 +82,21 @@ def _every_result_axis(cells: Cells) -> Signature:
 def _other_axes(cells: Cells) -> Signature:
     """The signature of an op whose operands and result have one rank: every axis but `axis` is cut together."""
     return tuple(AxisSignature(a, (a,) * len(cells.args)) for a in range(len(cells.results[0])) if a != cells.axis)
+
+
+SCAN_BLOCK: Final = 4096
+"""Items of a block of the order of scans (docs/kernels.md)."""
+
+
+def _scanned(cells: Cells) -> Signature:
+    """The other axes; with the values before blocks also the scanned one, where every shard starts from them."""
+    if len(cells.args) == 1:
+        return _other_axes(cells)
+    return (*_other_axes(cells), AxisSignature(cells.axis, (cells.axis,) * 2, None, SCAN_BLOCK))
+
+
+def _totals_of_blocks(cells: Cells) -> Signature:
+    return (*_other_axes(cells), AxisSignature(cells.axis, (cells.axis,), None, SCAN_BLOCK))
 
 
 def _stacked(cells: Cells) -> Signature:
@@ -319,7 +334,9 @@ _ROWS = (
               like=("scatter",)),
     LibraryOp("mask_update", 3, _mask_updated, _result("copy"), scratch.mask_update, _tree_span(1), fails=_always,
               vjp="mask_update", like=("compress", "compact")),
-    LibraryOp("scan", 1, _other_axes, _arg("scan"), scratch.scan, _scan_span, vjp="scan", onnx="CumSum"),
+    LibraryOp("scan", None, _scanned, _arg("scan"), scratch.scan, _scan_span, vjp="scan", onnx="CumSum"),
+    LibraryOp("scan_totals", 1, _totals_of_blocks, _arg("scan"), scratch.scan_totals, _scan_span, like=("scan",)),
+    LibraryOp("scan_before", 1, _other_axes, _arg("scan"), scratch.results, _scan_span, like=("scan",)),
     LibraryOp("contract", 2, _contracted, _gemm, scratch.contract, _product_span, vjp="contract", onnx="MatMul"),
     LibraryOp("compress", 2, _masked, _arg("compact", 1), scratch.compress, _tree_span(0), defines=1, vjp="expand",
               onnx="Compress", like=("compact",)),

@@ -30,6 +30,8 @@ CHUNK: Final = 1 << 12
 """Items that are Python objects in one batch."""
 _PYTHON_NUMBER: Final = 96
 """Bytes of a Python number in a list, and of its result in another list."""
+SCANNED_BYTES: Final = 1 << 19
+"""Bytes of the blocks whose totals are computed at a time."""
 SORT_BLOCK: Final = 1 << 14
 """Items of a sort that are moved in one batch."""
 BIN_BLOCK: Final = 1 << 16
@@ -143,8 +145,16 @@ def right_fold(function: str, kind: Kind, items: Size, length: Size, cells: Size
 
 
 @cell_by_cell
+def scan_totals(op: Operands) -> Size:
+    """Scans of a few blocks at a time."""
+    return op.result_bytes() * 2 + ONE * (SCANNED_BYTES * 3)
+
+
+@cell_by_cell
 def scan(op: Operands) -> Size:
     function, kind, items = op.function(), op.kind(0), op.items(0)
+    if len(op.args) > 1:
+        return items * (3 * kind.bytes)  # a block before the items, and its scan
     length = upper_bound(op.cells.args[0][op.axis()])
     if kind.is_float and function in SUMMED:
         return items

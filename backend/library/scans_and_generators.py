@@ -15,7 +15,8 @@ from ..cpu.parallel_for import BufferRef
 from ..cpu.templates import fill, reduce_by_key, scan_lines, scan_plan
 from ..cpu.views import DTYPES, NumArray, start_of
 from ..graph.phases import LibraryPhase, frame_of
-from ..graph.scratch import BIN_BLOCK, CHUNK
+from ..graph.registry import SCAN_BLOCK
+from ..graph.scratch import BIN_BLOCK, CHUNK, SCANNED_BYTES
 from ..io.cells import date_in, number_in, time_in
 from ..jit.compiler import address_of, is_installed
 from ..vm.run_state import trim
@@ -202,17 +203,65 @@ RADIX: Final[dict[str, Operation]] = {"decode": on_operands(decode), "encode": o
 # ---------------------------------------------------------------------------------------------------- scans
 #
 # Scans by built-in functions as library operations.
+#
+# A scan in two passes (`graph.partial_graphs.divide_scans`): `scan_totals` has the total of each block of the order of scans,
+# alone, `scan_before` the prefix of each block, and a scan with these begins anywhere.  Each has the items that the definition of
+# the order names, so the bits are those of one pass.
 
 def scan(call: OperationCall, arrays: Arrays) -> NumArray:
+    """The operation `scan`.  With `before`, the items begin with the block that the result begins in."""
     function, kind, axis = call.function(), call.kind(), call.axis() + call.rank
-    scanned = scan_lines(function, kind, arrays[0], axis, call.threads)
-    if scanned is not None:
+    items, first = arrays[0], None
+    if len(arrays) > 1:
+        first = arrays[1].take([0], axis)
+    scanned = scan_lines(function, kind, items, axis, call.threads, first)
+    if scanned is None:
+        trim()
+        scanned = scan_axis(function, kind, items, axis, first)
+    if first is None:
         return scanned
-    trim()
-    return scan_axis(function, kind, arrays[0], axis)
+    (extent,) = call.shape()[call.axis() : call.axis() + 1]
+    return scanned[(slice(None),) * axis + (slice(scanned.shape[axis] - extent, None),)]
+
+
+def scan_totals(call: OperationCall, arrays: Arrays) -> NumArray:
+    """The operation `scan_totals`: the last item of the scan of each block by itself."""
+    function, kind, axis = call.function(), call.kind(), call.axis() + call.rank
+    items = np.moveaxis(arrays[0], axis, 0)
+    cells = items.shape[1:]
+    result = np.empty((-(-len(items) // SCAN_BLOCK), *cells), items.dtype)
+    at_once = max(1, SCANNED_BYTES // max(1, SCAN_BLOCK * items.itemsize * math.prod(cells)))
+    for block in range(0, len(result), at_once):
+        part = items[block * SCAN_BLOCK : (block + at_once) * SCAN_BLOCK]
+        full = len(part) // SCAN_BLOCK
+        lines = part[: full * SCAN_BLOCK].reshape(full, SCAN_BLOCK, *cells)
+        result[block : block + full] = _scanned(function, kind, lines, 1, call.threads)[:, -1]
+        if len(part) > full * SCAN_BLOCK:
+            result[block + full] = _scanned(function, kind, part[full * SCAN_BLOCK :], 0, call.threads)[-1]
+    return np.moveaxis(result, 0, axis)
+
+
+def _scanned(function: str, kind: Kind, items: NumArray, axis: int, threads: int) -> NumArray:
+    scanned = scan_lines(function, kind, items, axis, threads)
+    return scan_axis(function, kind, items, axis) if scanned is None else scanned
+
+
+def scan_before(call: OperationCall, arrays: Arrays) -> NumArray:
+    """The operation `scan_before`: item i is the reduction of the items before i, in order; the first is neutral."""
+    function, kind, axis = call.function(), call.kind(), call.axis() + call.rank
+    result = np.empty(arrays[0].shape, arrays[0].dtype)
+    items, before = np.moveaxis(arrays[0], axis, 0), np.moveaxis(result, axis, 0)
+    before[:1] = neutral_element(function, kind)
+    before[1:] = items[:-1]
+    ufunc = running_ufunc(function, kind)
+    assert ufunc is not None, "such scans are by functions that NumPy accumulates"
+    ufunc.accumulate(before, 0, before.dtype, before)
+    return result
 
 
 def _bind_scan(binding: Specialization, phase: LibraryPhase) -> None:
+    if len(phase.args) > 1:
+        raise NotSpecializable
     (source,), (value,), function, axis = phase.args, phase.results, phase.attributes["function"], phase.attributes["axis"]
     array, kind = binding.values[source], binding.types.kind(value)
     assert isinstance(function, str)
@@ -231,7 +280,10 @@ def _bind_scan(binding: Specialization, phase: LibraryPhase) -> None:
     binding.share(plan.pieces, bases)
 
 
-SCANS: Final[dict[str, Operation]] = {"scan": on_operands(scan, _bind_scan, trims=False)}
+SCANS: Final[dict[str, Operation]] = {
+    "scan": on_operands(scan, _bind_scan, trims=False), "scan_totals": on_operands(scan_totals, trims=False),
+    "scan_before": on_operands(scan_before),
+}  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------------------------- reductions by key

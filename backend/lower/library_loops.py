@@ -484,6 +484,8 @@ def _runtime_size(scope: LoweringScope, phase: LibraryPhase) -> None:
 
 def _scan(scope: LoweringScope, phase: LibraryPhase) -> None:
     """A scan by a function that is exact in any order, as a sequential loop."""
+    if len(phase.args) > 1:
+        raise NotLowerable("a scan in two passes is a routine")
     (arg,), (result,), axis, b = phase.args, phase.results, _axis(phase), scope.b
     function, kind = phase.attributes["function"], scope.kind(phase.results[0])
     assert isinstance(function, str)

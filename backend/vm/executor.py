@@ -46,9 +46,9 @@ def execute_plan(
     in `keep` become resident values.
 
     Raises RunFailed for a failed run-time check or if memory runs out."""
-    from ..graph.partial_graphs import hoist_arms
+    from ..graph.partial_graphs import in_form
 
-    graph = hoist_arms(bound.graph, plan.speculated)
+    graph = in_form(bound.graph, plan.form)
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
     around = replace(bound, graph=graph)
@@ -337,7 +337,7 @@ _prepared_pools: LruCache[PreparedPlanPool] = LruCache(16)
 def _is_single_cpu_queue(plan: ExecutionPlan) -> bool:
     """Has a plan a single queue, on this machine's CPU?"""
     (device, *others) = plan.devices
-    if others or device.backend != "cpu" or len(plan.main.queues) != 1 or plan.speculated:
+    if others or device.backend != "cpu" or len(plan.main.queues) != 1 or plan.form:
         return False
     return not any(map(needs_other_queues, plan.main.queues[0].steps))
 

@@ -33,7 +33,7 @@ from rho.backend.schedule.plan.plan import (
 )
 from rho.backend.schedule.problem import DeviceGroup, Mode, Problem
 from rho.backend.schedule.program.distributed_loop import ProgramProblem
-from rho.backend.schedule.program.iteration_plan import with_speculated
+from rho.backend.schedule.program.iteration_plan import bound_in_form
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.plan_program import plan_program
 from rho.backend.schedule.program.problem_from_program import problem_of
@@ -115,7 +115,7 @@ def test_random_programs_on_random_topologies(part: int) -> None:
             bound = backend.load(core, data, without=without)
             alone = backend.execute(backend.plan(bound), bound, data)
             apart = speculated_branches(bound.graph, [b for b in speculable_branches(bound.graph) if chance.random() < 0.7])
-            made = problem_of(with_speculated(bound, apart), topology(chance), ticks_of=ticks_of(chance))
+            made = problem_of(bound_in_form(bound, apart), topology(chance), ticks_of=ticks_of(chance))
             places = tuple(place for place, phase in enumerate(made.phases) if phase.id in apart)
             whole = made
             for answer, chunks in (

@@ -12,7 +12,7 @@ from rho import backend
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.partial_graphs import speculable_branches, speculated_branches
-from rho.backend.schedule.program.iteration_plan import with_speculated
+from rho.backend.schedule.program.iteration_plan import bound_in_form
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.schedule.verify.plan_checks import check_plan
@@ -49,7 +49,7 @@ def test_a_block_changes_no_program(part: int) -> None:
             bound = backend.load(scheduled, arrays)
             chance = drawing(text)
             apart = speculated_branches(bound.graph, speculable_branches(bound.graph)) if chance.random() < 0.5 else ()
-            made = problem_of(with_speculated(bound, apart), topology(chance), ticks_of=ticks_of(chance))
+            made = problem_of(bound_in_form(bound, apart), topology(chance), ticks_of=ticks_of(chance))
             answer = with_modes(made.problem, random_modes(made.problem, chance))
             assert answer is not None
             places = tuple(place for place, phase in enumerate(made.phases) if phase.id in apart)

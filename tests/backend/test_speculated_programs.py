@@ -21,7 +21,7 @@ from rho.backend.graph.phases import Branch, Phase, Structured
 from rho.backend.graph.verify import verify as verify_graph
 from rho.backend.schedule.plan.plan import BranchStep, ExecutionPlan, RunStep, TransferStep, WaitStep, decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup
-from rho.backend.schedule.program.iteration_plan import with_speculated
+from rho.backend.schedule.program.iteration_plan import bound_in_form
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.plan_program import PlannedProgram, faults_of_stored, plan_is_reproved, plan_program
 from rho.backend.schedule.program.problem_from_program import problem_of
@@ -153,7 +153,7 @@ def test_the_bound_of_many_branches_holds_for_every_form() -> None:
     assert found.plan.prediction is not None
     best = found.plan.prediction.makespan
     for number in range(8):
-        form = with_speculated(bound, [branch for place, branch in enumerate(branches) if number >> place & 1])
+        form = bound_in_form(bound, [branch for place, branch in enumerate(branches) if number >> place & 1])
         answer = plan_objectives(problem_of(form, PROFILE, ticks_of=ticks).problem, FAST)
         assert answer.schedule is not None
         assert 0 < found.answer.lower_bound <= answer.schedule.makespan
@@ -193,7 +193,7 @@ def test_every_form_of_nested_branches_gives_the_same_bits(seed: int) -> None:
     assert len(branches) == 2
     for number in range(4):
         chosen = [branch for place, branch in enumerate(branches) if number >> place & 1]
-        form = with_speculated(bound, chosen)
+        form = bound_in_form(bound, chosen)
         verify_graph(form.graph, "arms")
         assert set(speculated_branches(bound.graph, chosen)) <= set(chosen)
         chance = random.Random(seed)

@@ -464,7 +464,7 @@ class ExecutionPlan:
     `program` is its text, in full, so that a plan can be run by itself; `sizes` the bound sizes by name.  `peak` is the most
     bytes live at once, by device, everything counted (inputs once, at home).  `profile` is the fingerprint of the devices'
     profile and `prediction` what was planned with it (empty and None for a plan of one device); `directives` are the texts
-    of those that hold, `speculated` phases whose result may be thrown away, `spread` loops that several devices run together,
+    of those that hold, `speculated` phases whose result may be thrown away, `divided` scans in two passes, `spread` loops that several devices run together,
     `regions` what is compiled whole, `stores` the inputs and outputs that are never in memory as a whole, `chunks` the phases
     whose shards are cut into chunks that follow each other, `space` the plans that the bound is of."""
 
@@ -483,11 +483,17 @@ class ExecutionPlan:
     prediction: Prediction | None = None
     directives: tuple[str, ...] = ()
     speculated: tuple[PhaseId, ...] = ()
+    divided: tuple[PhaseId, ...] = ()
     spread: tuple[LoopPartition, ...] = ()
     regions: tuple[PlannedRegion, ...] = ()
     chunks: tuple[PlannedChunks, ...] = ()
     stores: tuple[PlannedStore, ...] = ()
     space: Space = field(default_factory=Space)
+
+    @property
+    def form(self) -> tuple[PhaseId, ...]:
+        """The phases of the program that have another form in the plan."""
+        return (*self.speculated, *self.divided)
 
     @property
     def peak(self) -> dict[DeviceId, int]:

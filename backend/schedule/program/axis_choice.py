@@ -61,7 +61,11 @@ def _library(phase: LibraryPhase, cut: Cut, read: int, axis: int, types: Types) 
         entries = [reduced[cut.axis - len(types[phase.results[0]].shape)][1]]
     else:
         entries = [one for one in phase.signature if one.result == cut.axis]
-    return AlignedRows(0) if any(one.operands[read] == axis for one in entries) else WHOLE_OPERAND
+    lined = [one for one in entries if one.operands[read] == axis]
+    if not lined:
+        return WHOLE_OPERAND
+    halo, size = lined[0].block - 1, types[phase.args[read]].shape[axis].constant
+    return WHOLE_OPERAND if halo and (size is None or 2 * halo >= size) else AlignedRows(halo)
 
 
 def _structured(phase: Structured, cut: Cut, read: int, axis: int, types: Types) -> OperandAccess:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from ....lang.diagnostics.model import Rejected
 from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ...graph import traverse
@@ -21,8 +22,9 @@ from ...graph.bind_sizes import BoundGraph
 from ...graph.partial_graphs import (
     LoopIteration,
     StateAxes,
+    divisible_scans,
     exit_graph,
-    hoist_arms,
+    in_form,
     iteration_of,
     speculable_branches,
     speculated_branches,
@@ -46,7 +48,7 @@ from ..problem import (
     TransferPolicy,
 )
 from ..program_facts.partitioning import Cut, cuts_of, shape_of
-from ..search.axis_search import without_axes
+from ..search.axis_search import lower_bound, without_axes
 from ..search.branch_forms import plan_selects
 from ..search.strategy import FAST, Budget, Planner
 from ..timeline.serial_sgs import ScheduleDecoder
@@ -236,9 +238,12 @@ def _iteration_axes(iteration: LoopIteration, context: CostContext) -> tuple[Axi
     return (cuts_with(fixed | small) if small else cuts), rows
 
 
-# ---------------------------------------------------------------------------------------------------- branches
+# ---------------------------------------------------------------------------------------------------- forms
 #
-# Branches of programs as selects: the planner chooses which arms run before their condition is known.
+# The forms of a program: with scans in one pass or in two, of which two can be cut, and with branches as selects: the planner
+# chooses which arms run before their condition is known.
+#
+# All scans have one form, and a form that directives do not allow is left out; its bound is the least over the forms.
 #
 # The problem of the program with all arms outside their branches states the selects; each form that `branch_forms.plan_selects`
 # requests is the problem of the graph in which the arms of late branches are inside again, so that a late branch has the cost of
@@ -253,31 +258,85 @@ ProblemFactory: TypeAlias = Callable[[BoundGraph], ProgramProblem]
 
 @dataclass(frozen=True, slots=True)
 class BranchForm:
-    """The form chosen for a program's branches, and its answer."""
+    """The form chosen for a program, and its answer."""
 
     program: ProgramProblem
     answer: Answer
 
 
-def with_speculated(bound: BoundGraph, chosen: Iterable[PhaseId]) -> BoundGraph:
-    """The graph in which the arms of these branches are outside them, as phases of their own."""
-    return replace(bound, graph=hoist_arms(bound.graph, frozenset(chosen)))
+def bound_in_form(bound: BoundGraph, chosen: Iterable[PhaseId]) -> BoundGraph:
+    """The graph in which the arms of these branches are outside them, as phases of their own, and these scans in two passes."""
+    return replace(bound, graph=in_form(bound.graph, frozenset(chosen)))
+
+
+def forms_of_scans(bound: BoundGraph, build_problem: ProblemFactory) -> list[tuple[tuple[PhaseId, ...], ProgramProblem]]:
+    """The forms of the scans that directives allow, by the ids of the scans in two passes, with their problems.
+
+    Raises Rejected if they allow none."""
+    forms, refused = list[tuple[tuple[PhaseId, ...], ProgramProblem]](), list[Rejected]()
+    for scans in dict.fromkeys(((), divisible_scans(bound.graph))):
+        try:
+            forms.append((scans, build_problem(bound_in_form(bound, scans))))
+        except Rejected as error:
+            refused.append(error)
+    if not forms:
+        raise refused[-1]
+    return forms
 
 
 def plan_forms(bound: BoundGraph, build_problem: ProblemFactory, budget: Budget, plan: Planner) -> BranchForm:
-    """The best form of the program's branches with its plan."""
+    """The best form of the program with its plan."""
+    forms = forms_of_scans(bound, build_problem)
+    best = _plan_branches(bound, *forms[0], build_problem, budget, plan)
+    for scans, program in forms[1:]:
+        known = best.answer
+        if known.is_usable and _least(program, known, budget) >= known.values[0]:
+            continue
+        other = _plan_branches(bound, scans, program, build_problem, FAST, plan)
+        if not known.is_usable or (other.answer.is_usable and other.answer.values < known.values):
+            other = _plan_branches(bound, scans, program, build_problem, budget, plan)
+            best = _bounded_by_form(other, forms[0][1], known, budget)
+        else:
+            best = _bounded_by_form(best, program, other.answer, budget)
+    return best
+
+
+def _least(program: ProgramProblem, known: Answer, budget: Budget) -> int:
+    """A lower bound of a form, over plans with as many chunks as the known answer has and along any axes."""
+    return lower_bound(replace(without_axes(program.problem), chunks=known.chunks), known.values[0], budget)
+
+
+def _bounded_by_form(best: BranchForm, other: ProgramProblem, answer: Answer, budget: Budget) -> BranchForm:
+    """The best form, with a bound that also holds for another form, which has that answer."""
+    known = best.answer
+    if not known.is_usable:
+        return best
+    least = _least(other, known, budget)
+    if answer.is_usable and answer.every_axis and answer.chunks >= known.chunks:
+        least = max(least, answer.lower_bound)
+    if least >= known.lower_bound:
+        return best
+    return replace(best, answer=known.bounded(replace(known.proof, method="bound" if least else "none", lower_bound=least)))
+
+
+def _plan_branches(
+    bound: BoundGraph, scans: tuple[PhaseId, ...], program: ProgramProblem, build_problem: ProblemFactory, budget: Budget,
+    plan: Planner,
+) -> BranchForm:  # fmt: skip
+    """The best form of the program's branches with its plan, with these scans in two passes."""
     branches = speculable_branches(bound.graph)
     if not branches:
-        program = build_problem(bound)
         answer = plan(program.problem, budget)
-        return BranchForm(program.along(answer.axes), answer)
-    full = build_problem(with_speculated(bound, branches))
+        places = tuple(PhaseIndex(p) for p, phase in enumerate(program.phases) if phase.id in scans)
+        return BranchForm(program.along(answer.axes), replace(answer, speculated=places))
+    bound = bound_in_form(bound, scans)
+    full = build_problem(bound_in_form(bound, branches))
     stated = replace(full.problem, selects=selects_of(bound, full, branches))
     forms: dict[int, tuple[ProgramProblem, tuple[PhaseId, ...]]] = {}
 
     def form(late: frozenset[int]) -> Problem:
         chosen = set(branches) - {branches[index] for index in late}
-        program = build_problem(with_speculated(bound, chosen))
+        program = build_problem(bound_in_form(bound, chosen))
         forms[id(program.problem)] = program, speculated_branches(bound.graph, chosen)
         return program.problem
 
@@ -285,7 +344,7 @@ def plan_forms(bound: BoundGraph, build_problem: ProblemFactory, budget: Budget,
     if len(branches) > MOST_TOGETHER and full.problem.objectives[:1] == (Objective.LATENCY,):
         planned = replace(planned, answer=_bounded(planned.answer, plan(relaxed(bound, build_problem), FAST)))
     program, apart = forms[id(planned.problem)]
-    places = tuple(PhaseIndex(index) for index, phase in enumerate(program.phases) if phase.id in apart)
+    places = tuple(PhaseIndex(index) for index, phase in enumerate(program.phases) if phase.id in (*apart, *scans))
     return BranchForm(program.along(planned.answer.axes), replace(planned.answer, speculated=places))
 
 
@@ -303,7 +362,7 @@ def relaxed(bound: BoundGraph, build_problem: ProblemFactory) -> Problem:
     branches = speculable_branches(bound.graph)
     late, full = (
         replace(program, problem=without_axes(program.problem))
-        for program in (build_problem(bound), build_problem(with_speculated(bound, branches)))
+        for program in (build_problem(bound), build_problem(bound_in_form(bound, branches)))
     )
     chosen = {phase.id: task for phase, task in zip(full.phases, full.problem.phases, strict=True) if phase.id in branches}
     phases = tuple(chosen.get(phase.id, task) for phase, task in zip(late.phases, late.problem.phases, strict=True))
@@ -318,7 +377,7 @@ def relaxed(bound: BoundGraph, build_problem: ProblemFactory) -> Problem:
 
 
 def every_form(bound: BoundGraph) -> list[tuple[PhaseId, ...]]:
-    """By form, the ids of the branches whose arms are outside; empty if there are too many forms to plan."""
+    """By form of the branches, the ids of those whose arms are outside; empty if there are too many forms to plan."""
     branches = speculable_branches(bound.graph)
     if len(branches) > MOST_TOGETHER:
         return []

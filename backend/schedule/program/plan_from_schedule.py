@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 from ....lang.support.records import dataclass, field, replace
 from ...devices.profile_toml import fingerprint
 from ...graph import traverse
-from ...graph.phases import Input, Output, Phase, Print, ValueId
+from ...graph.phases import Branch, Input, LibraryPhase, Output, Phase, Print, ValueId
 from ..plan.plan import (
     Box,
     BranchStep,
@@ -328,7 +328,8 @@ class _PlanWriter:
                 answer.baselines,
             ),
             directives=tuple(dict.fromkeys(d.line.text for d in problem.directives if d.line.number)),
-            speculated=tuple(graph.phases[p].id for p in answer.speculated),
+            speculated=tuple(graph.phases[p].id for p in answer.speculated if isinstance(graph.phases[p], Branch)),
+            divided=tuple(graph.phases[p].id for p in answer.speculated if isinstance(graph.phases[p], LibraryPhase)),
             spread=spread,
             regions=regions_of(graph, {one.phase for one in spread}),
             chunks=tuple(self.chunks()),

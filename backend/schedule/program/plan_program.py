@@ -22,7 +22,7 @@ from ...devices.cost_functions import Ticks
 from ...devices.profile import Profile
 from ...devices.profile_toml import fingerprint
 from ...graph.bind_sizes import BoundGraph
-from ...graph.partial_graphs import speculable_branches
+from ...graph.partial_graphs import divisible_scans, speculable_branches
 from ...graph.phases import PhaseId
 from ..bounds.head_tail_bounds import Costs
 from ..exact.infeasibility import order_conflict, placement_conflict
@@ -61,7 +61,7 @@ from ..verify.schedule_checks import verify
 from .axis_choice import Axes
 from .distributed_loop import DistributedLoop, ProgramProblem, TicksOf
 from .distributed_loop_search import bound_with_distributed_loops, distributable_loops, plan_distributed_loops
-from .iteration_plan import BranchForm, arms_by_branch, every_form, plan_forms, relaxed, with_arms, with_speculated
+from .iteration_plan import BranchForm, arms_by_branch, bound_in_form, every_form, forms_of_scans, plan_forms, relaxed, with_arms
 from .plan_from_schedule import assembled_operands, plan_of
 from .problem_from_program import CHUNKS, along_only, axes_in, cost_context_of, cuts_in, is_narrowed, names_in, problem_of
 from .schedule_from_plan import (
@@ -200,7 +200,7 @@ def _with_distributed_loops(
     bare = replace(formed.program, problem=replace(formed.program.problem, chunks=formed.answer.chunks))
     context = cost_context_of(bare, profile, ticks_of)
     loops = distributable_loops(bare, context)
-    if not loops and not speculable_branches(bound.graph):
+    if not loops and not speculable_branches(bound.graph) and not divisible_scans(bound.graph):
         return BranchForm(bare, formed.answer)
     forms = _every_form(bound, build_problem)
     every = [replace(form, problem=replace(form.problem, chunks=formed.answer.chunks)) for form in forms]
@@ -218,13 +218,18 @@ def _with_distributed_loops(
 
 
 def _every_form(bound: BoundGraph, build_problem: Callable[[BoundGraph], ProgramProblem]) -> list[ProgramProblem]:
-    """Every form of a program's branches, along any axes; their relaxation where there are too many."""
+    """Every form of a program, along any axes; of its branches their relaxation where there are too many."""
     from ..search.axis_search import without_axes
 
-    if chosen := every_form(bound):
-        forms = (build_problem(with_speculated(bound, one)) for one in chosen)
-        return [replace(form, problem=without_axes(form.problem)) for form in forms]
-    return [replace(build_problem(bound), problem=relaxed(bound, build_problem))]
+    every: list[ProgramProblem] = []
+    for scans, program in forms_of_scans(bound, build_problem):
+        form = bound_in_form(bound, scans)
+        if chosen := every_form(form):
+            forms = (build_problem(bound_in_form(form, one)) for one in chosen)
+            every += [replace(one, problem=without_axes(one.problem)) for one in forms]
+        else:
+            every.append(replace(program, problem=relaxed(form, build_problem)))
+    return every
 
 
 def _without_search(program: ProgramProblem) -> BranchForm:
@@ -539,7 +544,7 @@ def faults_of_stored(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
     faults = list(map(str, check_plan(plan, bound))) or program_faults(plan, bound)
     if faults or profile is None:
         return faults or label_faults(plan, bound)
-    form = with_speculated(bound, plan.speculated)
+    form = bound_in_form(bound, plan.form)
     try:
         axes = axes_in(plan)
         bare = problem_of(form, profile, axes=axes).along()
@@ -572,9 +577,9 @@ def plan_is_reproved(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
         return with_directives(built, core, _objectives(plan), bound)[0]
 
     def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
-        return build_problem(with_speculated(bound, chosen))
+        return build_problem(bound_in_form(bound, chosen))
 
-    program = formed(plan.speculated)
+    program = formed(plan.form)
     every = _every_form(bound, build_problem)
     said = bound_with_distributed_loops(every, cost_context_of(program, profile))
     if said is not None:
@@ -586,9 +591,11 @@ def plan_is_reproved(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
         return False
     if not bound_is_reproved(program.problem, answer, derive=derived_along_all):
         return False
-    others = [formed(chosen).problem for chosen in every_form(bound) if chosen != plan.speculated]
-    if not every_form(bound):
-        others = [relaxed(bound, build_problem)]
+    others: list[Problem] = []
+    for scans, _ in forms_of_scans(bound, build_problem):
+        form = bound_in_form(bound, scans)
+        others += [formed((*one, *scans)).problem for one in every_form(form) if (*one, *scans) != plan.form]
+        others += [] if every_form(form) else [relaxed(form, build_problem)]
     if program.problem.objectives[:1] != (Objective.LATENCY,):
         return not others or answer.lower_bound == 0
     return all(bound_holds_along_all(other, answer.lower_bound, SolverSteps(STEPS)) for other in others)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ....lang.support.records import replace
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.partial_graphs import hoist_arms, speculable_branches
+from ...graph.partial_graphs import divisible_scans, in_form, speculable_branches
 from ...graph.phases import Input, Loop, Output, PhaseId
 from ..bounds.head_tail_bounds import Costs
 from ..plan.plan import (
@@ -234,9 +234,11 @@ def program_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     """Where the plan differs from its program, independent of the devices."""
     faults: list[str] = []
     choices = frozenset(speculable_branches(bound.graph))
-    graph = hoist_arms(bound.graph, plan.speculated)
+    graph = in_form(bound.graph, plan.form)
     if not set(plan.speculated) <= choices or len(set(plan.speculated)) < len(plan.speculated):
         faults.append(_fault("speculated", list(plan.speculated), sorted(choices)))
+    if plan.divided not in ((), divisible_scans(bound.graph)):
+        faults.append(_fault("divided", list(plan.divided), list(divisible_scans(bound.graph))))
     inputs = [(p.name, p.result) for p in graph.phases if isinstance(p, Input)]
     outputs = [(p.name, p.arg) for p in graph.phases if isinstance(p, Output)]
     for part, said, right in (("inputs", plan.inputs, inputs), ("outputs", plan.outputs, outputs)):
@@ -302,7 +304,7 @@ def _object(plan: ExecutionPlan) -> dict[str, Any]:
 
 def label_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     """The label faults that `description_faults` reports, without a profile: those of the program's phases."""
-    bound = replace(bound, graph=hoist_arms(bound.graph, plan.speculated))
+    bound = replace(bound, graph=in_form(bound.graph, plan.form))
     numbers = Numbers()
     spread = {one.phase for one in plan.spread}  # their iterations have other phases under the same ids
     bodies = [graph for phase in bound.graph.phases if phase.id in spread for graph in traverse.subgraphs(phase)]

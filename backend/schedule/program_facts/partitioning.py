@@ -202,6 +202,10 @@ def reason_not_cut(phase: Phase, types: Types) -> str:
         return "its function does not join partial results" if reduced and not parallel else ""
     if phase.op in _DEPENDS_ON_PLACE:
         return "its values depend on their place"
+    if phase.op == "scan_before":
+        return ""
+    if phase.op == "scan":
+        return "a scan in one pass"
     if phase.op == "key_reduce" or any(one.combine is not None for one in phase.signature):
         return "its function does not join partial results"
     return f"no cut of a {_OPERATIONS.get(phase.op, 'sort' if 'sorts' in phase.attributes else phase.op)} is known"
@@ -268,7 +272,8 @@ def _argument_box(phase: LibraryPhase, types: Types, index: int, box: Box) -> Bo
     for signature in phase.signature:
         axis = signature.operands[index]
         if signature.result is not None and axis is not None and box[signature.result] != results[signature.result]:
-            argument_box[axis] = box[signature.result]
+            part, (_, size), (_, extent) = box[signature.result], results[signature.result], argument_box[axis]
+            argument_box[axis] = signature.operand_part(part, size, extent)
     for part, (_, signature) in zip(box[len(results) :], reduced_axes(phase, types), strict=True):
         axis = signature.operands[index]
         if axis is not None:

@@ -24,7 +24,7 @@ from math import prod
 from ....lang.support.records import dataclass, field, replace
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.partial_graphs import LoopIteration, hoist_arms
+from ...graph.partial_graphs import LoopIteration, in_form
 from ...graph.phases import (
     Branch,
     Constant,
@@ -627,7 +627,7 @@ __all__ = ["check_plan", "memory_in_use", "needless_waits"]
 
 def check_plan(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
     """All violations of a plan of several devices; empty if it may run."""
-    bound = replace(bound, graph=hoist_arms(bound.graph, plan.speculated))
+    bound = replace(bound, graph=in_form(bound.graph, plan.form))
     shared = shared_loops(plan, bound)
     violations = check_phase_coverage(plan, plan.main, bound, shared)
     iterations = [] if violations else list(_iterations(shared))
@@ -649,7 +649,7 @@ def check_plan(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
 
 def needless_waits(plan: ExecutionPlan, bound: BoundGraph) -> tuple[Violation, ...]:
     """V7: waits that the others imply; not checked for large plans."""
-    bound = replace(bound, graph=hoist_arms(bound.graph, plan.speculated))
+    bound = replace(bound, graph=in_form(bound.graph, plan.form))
     execution = PlanTranslation(plan, plan.main, bound, shared_loops(plan, bound)).execution
     if sum(map(len, execution.queues)) * len(execution.waits) > MOST_WORK:
         return ()
