@@ -331,7 +331,8 @@ def test_the_planned_peak_bounds_every_program_and_is_tight_at_the_median(part: 
 
 
 def test_every_library_op_is_among_the_programs() -> None:
-    assert set().union(*(ops_of(loaded(program)[0]) for program in PROGRAMS)) == set(LIBRARY)
+    apart = {"scan_totals", "scan_before"}  # of plans of several devices alone (`test_divided_scans`)
+    assert set().union(*(ops_of(loaded(program)[0]) for program in PROGRAMS)) == set(LIBRARY) - apart
 
 
 def test_compiled_phases_stay_below_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
