@@ -711,8 +711,8 @@ def _is_hoisted(branch: Branch) -> bool:
 # ----------------------------------------------------------------------------------------- scans in two passes
 #
 # A scan of one line as three phases, two of which can be cut along the line: the total of each block of the order of scans, what
-# precedes each block, and the scan, each shard of which starts from what precedes its first block.  The bits are those of the scan
-# (`library.scans_and_generators`).  Items are read twice, so one device alone scans in one pass.
+# precedes each block, and the scan, each shard of which starts from what precedes its first block.  The bits are those of the
+# scan (`library.scans_and_generators`).  Items are read twice, so one device alone scans in one pass.
 
 def divisible_scans(graph: Graph) -> tuple[PhaseId, ...]:
     """The scans that `divide_scans` can divide."""

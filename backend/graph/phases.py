@@ -266,9 +266,10 @@ class LibraryPhase:
       size_vector(; sizes) · join(args…; axis) · stack(args…; axis) · rotate(arg, amount; axis) · reshape_cycle(arg) ·
       gather(arg, indices; axis, checked, fills, indexing) ·
       update(arg, present indices…, value; indexed, checked, indexing) where `indexed`
-      has one bool an axis of arg · mask_update(arg, mask, value) · scan(arg, before; function, axis) where
-      `before`, if present, has what precedes each block of the order of scans · scan_totals(arg; function, axis) ·
-      scan_before(totals; function, axis) · contract(left, right) · compress(mask, arg; axis) · expand(mask, arg; axis, checked) · where(mask) · runtime_size(value) ·
+      has one bool an axis of arg · mask_update(arg, mask, value) ·
+      scan(arg, before; function, axis) where `before`, if present, has what precedes each block of the order of scans ·
+      scan_totals(arg; function, axis) · scan_before(totals; function, axis) ·
+      contract(left, right) · compress(mask, arg; axis) · expand(mask, arg; axis, checked) · where(mask) · runtime_size(value) ·
       first_occurrence(arg) · grade(arg; descending) · grade_by(order, arg; descending) · index_of(table, arg) ·
       member_of(arg, table) · find(pattern, arg) · interval_index(table, arg) · match(left, right) · decode(radix, arg) ·
       encode(radix, arg) · key_reduce(indices, arg; function, checked, indexing) · random(key) · format(arg) ·

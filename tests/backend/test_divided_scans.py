@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,48 +11,52 @@ from share import seeds
 
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
+from rho.backend.devices.cost_functions import Ticks
 from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
-from rho.backend.devices.profile_toml import read_profile
 from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.partial_graphs import divisible_scans
-from rho.backend.graph.phases import LibraryPhase
+from rho.backend.graph.phases import LibraryPhase, Phase
 from rho.backend.graph.registry import SCAN_BLOCK
 from rho.backend.graph.verify import verify as verify_graph
-from rho.backend.schedule.plan.plan import RunStep, decode_plan, encode_plan
+from rho.backend.schedule.plan.plan import decode_plan, encode_plan
+from rho.backend.schedule.problem import DeviceGroup
 from rho.backend.schedule.program.iteration_plan import bound_in_form
 from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.plan_program import PlannedProgram, plan_program
 from rho.backend.schedule.program.problem_from_program import problem_of
-from rho.backend.schedule.program.schedule_from_plan import answer_of
+from rho.backend.schedule.program.schedule_from_plan import answer_of, program_faults
+from rho.backend.schedule.program_facts.partitioning import Cut
+from rho.backend.schedule.search.strategy import FAST
 from rho.backend.schedule.verify.plan_checks import check_plan
 from rho.backend.schedule.verify.schedule_checks import verify
 from rho.backend.vm.executor import execute_plan
 from rho.tests.backend.quick import with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, run, same_bits, ticks_of, topology
-from rho.tests.harness.tiers import by_reference, checked, differences, values_of
+from rho.tests.harness.tiers import checked
 
-SCANS = {
-    "+\\x": "f64", "+\\i": "i64", "⌈\\x": "f64", "⌊\\i": "i64", "×\\i": "i64", "∨\\x>3.4": "f64", "+\\1○+\\x": "f64",
-    "+⍀(n 1)⍴x": "f64", "+\\x>0": "f64", "⌽+\\⌽x": "f64",
-}  # fmt: skip
+SCANS = (
+    "+\\x", "+\\i", "⌈\\x", "⌊\\i", "×\\i", "∨\\x>3.4", "+\\1○+\\x",
+    "+⍀(n 1)⍴x", "+\\x>0", "⌽+\\⌽x", "+\\x×i", "×\\x",
+)  # fmt: skip
 
 
-def loaded(scan: str, length: int, seed: int) -> tuple[BoundGraph, dict[str, np.ndarray], object]:
+def loaded(scan: str, length: int, seed: int) -> tuple[BoundGraph, dict[str, np.ndarray]]:
     core = checked(f"input x : f64[n] where n≥1\ninput i : i64[n]\nb ← {scan}\noutput b\n⎕←⌈/b\n⎕←+/i")
     assert core is not None
     draw = np.random.default_rng(seed)
     x = draw.standard_normal(length) * 10.0 ** draw.integers(-8, 8, length)
     data = {"x": x, "i": draw.integers(-9, 9, length)}
-    return backend.load(core, data), data, core
+    return backend.load(core, data), data
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_scans_on_random_devices(part: int) -> None:
-    names = sorted(SCANS)
+    names = SCANS
     for seed in seeds(60, 2030_11_30, least=12)[part::4]:
         chance = random.Random(seed)
         scan, length = names[seed % len(names)], chance.choice([2, 3, 5]) * SCAN_BLOCK + chance.choice([0, 1, 64, 77, 4095])
-        bound, data, core = loaded(scan, length, seed)
+        bound, data = loaded(scan, length, seed)
         alone = backend.execute(backend.plan(bound), bound, data)
         scans = divisible_scans(bound.graph)
         if length <= 2 * SCAN_BLOCK:
@@ -79,3 +82,45 @@ def test_scans_on_random_devices(part: int) -> None:
         assert all(held <= plan.peak[device] for device, held in found.held.items())
         here = {d.id: CpuBackend() for d in plan.devices}
         assert same_bits(execute_plan(plan, bound, data, here, pace=QueueClock.THREADS), alone)
+
+
+def equal_devices(count: int) -> Profile:
+    devices = (DeviceProfile("cpu0", "cpu", home=True), *(DeviceProfile(f"d{i}", "k0") for i in range(1, count)))
+    return Profile(devices, tuple(LinkProfile("cpu0", one.name, latency_ns=1) for one in devices[1:]))
+
+
+def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks:
+    """An item takes a tick in either pass; nothing else takes time to speak of."""
+    items = 16 * SCAN_BLOCK if isinstance(phase, LibraryPhase) and phase.op in ("scan", "scan_totals") else 1
+    return Ticks(((1, items),)) if cut is None else Ticks(((1, 1), (cut.rows, items + 1)))
+
+
+def planned(count: int, directive: str = "") -> tuple[PlannedProgram, BoundGraph]:
+    core = checked(f"input x : f64[n] where n≥1\nb ← +\\x\noutput b\n{directive}")
+    assert core is not None
+    bound = backend.load(core, {"x": np.arange(16.0 * SCAN_BLOCK)})
+    return plan_program(core, bound, equal_devices(count), ticks_of=ticks, budget=FAST), bound
+
+
+@pytest.mark.parametrize(("count", "divided"), [(2, False), (4, True)])
+def test_a_scan_has_two_passes_where_that_is_sooner(count: int, divided: bool) -> None:
+    """Two passes take twice the time of one, in equal parts of it on each device."""
+    found, bound = planned(count)
+    assert bool(found.plan.divided) is divided
+    time, items = found.answer.values[0], 16 * SCAN_BLOCK
+    assert time < 0.52 * items if divided else items <= time < 1.01 * items
+    asked, _ = planned(count, "schedule { cut b axis 0 }")
+    assert asked.plan.divided == divisible_scans(bound.graph)
+    assert found.answer.lower_bound <= time <= asked.answer.values[0] < 1.01 * items
+    assert check_plan(asked.plan, bound) == () == tuple(program_faults(asked.plan, bound))
+    assert check_plan(dataclasses.replace(asked.plan, divided=()), bound)
+    data = {"x": np.random.default_rng(count).standard_normal(items)}
+    assert same_bits(run(asked.plan, bound, data), backend.execute(backend.plan(bound), bound, data))
+
+
+def test_no_other_scan_has_two_passes() -> None:
+    length = 16 * SCAN_BLOCK
+    for scan in ("-\\x", "+\\2 n⍴x", "+\\0J1×x", "{⍺+2×⍵}\\x", "+\\8000↑x"):
+        core = checked(f"input x : f64[n] where n≥9000\nb ← {scan}\noutput b")
+        assert core is not None
+        assert divisible_scans(backend.load(core, {"x": np.ones(length)}).graph) == ()

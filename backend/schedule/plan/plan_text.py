@@ -595,9 +595,9 @@ def queues_text(plan: ExecutionPlan) -> str:
     busy, peaks = busy_of(plan), dict(plan.main.peak)
     lines += [*space_lines(plan), *chunks_text(plan)]
     lines += [f"obeys: {text}" for text in plan.directives]
-    if plan.speculated:
-        results = [value for phase in plan.speculated if phase in known for value in known[phase].results]
-        lines.append("both arms run: " + ", ".join(value_text(value, names) for value in results))
+    for said, phases in (("both arms run", plan.speculated), ("in two passes", plan.divided)):
+        results = [value_text(value, names) for phase in phases if phase in known for value in known[phase].results]
+        lines += [f"{said}: {', '.join(results)}"] if results else []
     lines += fold_equal_queues([
         (_heading(queue, busy, peaks, plan),
         *(_QUEUE_INDENT + line for step in queue.steps for line in _queue_step_lines(step, known, names)))
