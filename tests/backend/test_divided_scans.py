@@ -90,9 +90,9 @@ def equal_devices(count: int) -> Profile:
 
 
 def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks:
-    """An item takes a tick in either pass; nothing else takes time to speak of."""
+    """An item takes a tick in one pass, 1.2 in each of two; nothing else takes time to speak of."""
     items = 16 * SCAN_BLOCK if isinstance(phase, LibraryPhase) and phase.op in ("scan", "scan_totals") else 1
-    return Ticks(((1, items),)) if cut is None else Ticks(((1, 1), (cut.rows, items + 1)))
+    return Ticks(((1, items),)) if cut is None else Ticks(((1, 1), (cut.rows, items * 6 // 5 + 1)))
 
 
 def planned(count: int, directive: str = "") -> tuple[PlannedProgram, BoundGraph]:
@@ -104,14 +104,14 @@ def planned(count: int, directive: str = "") -> tuple[PlannedProgram, BoundGraph
 
 @pytest.mark.parametrize(("count", "divided"), [(2, False), (4, True)])
 def test_a_scan_has_two_passes_where_that_is_sooner(count: int, divided: bool) -> None:
-    """Two passes take twice the time of one, in equal parts of it on each device."""
+    """Two passes take 2.4 times as long as one, in equal parts of it on each device."""
     found, bound = planned(count)
     assert bool(found.plan.divided) is divided
     time, items = found.answer.values[0], 16 * SCAN_BLOCK
-    assert time < 0.52 * items if divided else items <= time < 1.01 * items
+    assert time < 0.62 * items if divided else items <= time < 1.01 * items
     asked, _ = planned(count, "schedule { cut b axis 0 }")
     assert asked.plan.divided == divisible_scans(bound.graph)
-    assert found.answer.lower_bound <= time <= asked.answer.values[0] < 1.01 * items
+    assert found.answer.lower_bound <= time <= asked.answer.values[0] < 1.21 * items
     assert check_plan(asked.plan, bound) == () == tuple(program_faults(asked.plan, bound))
     assert check_plan(dataclasses.replace(asked.plan, divided=()), bound)
     data = {"x": np.random.default_rng(count).standard_normal(items)}
