@@ -284,7 +284,7 @@ class _Judge(Timed):
                 for entry in phase.signature:
                     axis = entry.operands[at]
                     if entry.result is not None and axis is not None and box[entry.result] != (0, results[entry.result]):
-                        part[axis] = box[entry.result]
+                        part[axis] = self.prices.read_part(phase, at, axis, box[entry.result])
                 for own, (_, axes) in zip(box[len(results) :], self.prices.summed(phase), strict=True):
                     if axes[at] is not None:
                         part[axes[at]] = own

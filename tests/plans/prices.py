@@ -111,6 +111,17 @@ class Prices(Values):
             for at, one in zip(places, entries, strict=True)
         ]
 
+    def read_part(self, phase: LibraryPhase, at: int, axis: int, part: tuple[int, int]) -> tuple[int, int]:
+        """The items of an operand's axis that are read for a part of the result's axis that goes with it.
+
+        A total is one of 4,096 items; a scan goes on from what precedes the block in which it begins, of which it takes all."""
+        start, stop = part
+        if phase.op == "scan_totals":
+            return start * BLOCK, min(stop * BLOCK, self.shape(phase.args[0])[axis])
+        if phase.op == "scan" and len(phase.args) > 1:
+            return (start // BLOCK, -(-stop // BLOCK)) if at else (start // BLOCK * BLOCK, stop)
+        return part
+
     def library(self, phase: LibraryPhase, device: Device, box: Box | None) -> int | None:
         args, results = [list(self.shape(a)) for a in phase.args], [list(self.shape(r)) for r in phase.results]
         if box is not None:
@@ -124,9 +135,10 @@ class Prices(Values):
                     continue
                 for entry in phase.signature:
                     if entry.result == axis and entry.combine is None:
-                        for shape, own in zip(args, entry.operands, strict=True):
-                            if own is not None:
-                                shape[own] = stop - start
+                        for at, (shape, own) in enumerate(zip(args, entry.operands, strict=True)):
+                            if own is not None and not (phase.op == "scan" and at):
+                                each = BLOCK if phase.op == "scan_totals" else 1  # the last counts as a whole one
+                                shape[own] = min((stop - start) * each, shape[own])
                 for shape in results:
                     shape[axis] = stop - start
         frame = int(phase.attributes.get("frame", 0))  # type: ignore[call-overload]
@@ -141,6 +153,11 @@ class Prices(Values):
             "join": ("join", "copy"), "rotate": ("rotate", "join", "copy"), "reshape_cycle": ("reshape_cycle", "copy"),
             "stack": ("stack", "join", "copy"), "grade": ("grade", "sort"),
         }.get(phase.op)  # fmt: skip
+        if phase.op.startswith("scan") and not frame:
+            function = phase.attributes["function"]
+            tail = "row" if phase.attributes["axis"] == len(args[0]) - 1 else "col"
+            own = () if phase.op == "scan" else (phase.op,)
+            stems = (*own, f"scan.{function}.{tail}", f"scan.add.{tail}", f"scan.{function}", "scan.add", "scan")
         if stems is None:
             return None
         kind = self.kind(phase.args[0])

@@ -130,3 +130,29 @@ def test_a_changed_plan_is_refused(case: Case, change: Callable[[dict[str, Any]]
     plan = copy.deepcopy(case.plan)
     change(plan)
     assert judge(plan, case.profile, case.graph)
+
+
+def equal_devices() -> str:
+    tables = "".join(
+        f'[device.op."{op}.f64"]\nsize = [8000]\nns = [{ns}]\n'
+        for op, ns in (("transcendental", 9000), ("scan", 9000), ("add", 9))
+    )
+    one = f'class = "c"\nbackend = "cpu"\nlaunch_ns = 10\n{tables}'
+    devices = "".join(f'[[device]]\nname = "{name}"\n{"home = true" if name == "a" else ""}\n{one}' for name in "abcd")
+    links = "".join(f'[[link]]\nfrom = "a"\nto = "{name}"\nlatency_ns = 10\nsize = [8000]\nns = [10]\n' for name in "bcd")
+    return f'schema = "device-profile/1"\n{devices}{links}'
+
+
+def test_a_scan_in_two_passes_is_followed() -> None:
+    """What a shard of either pass reads is told from the order of scans alone."""
+    found = case_of(Drawn("input x : f64[n] where n≥1\na ← 1○x\nb ← +\\a\n⌈/b", {"x": (200_001,)}, equal_devices()))
+    assert found.plan["divided"]
+    assert judge(found.plan, found.profile, found.graph) == []
+    (scan,) = found.plan["divided"]
+    parts = [step for step in steps(found.plan, "run") if step["phase"] == scan]
+    assert len({step["box"][0][0] for step in parts}) > 2
+    for part in (0, 1):
+        wrong = copy.deepcopy(found.plan)
+        first = next(step for step in steps(wrong, "transfer") if step["value"] == found.graph.phases[1].results[0].value)
+        first["box"][0][part] += 3000 - 6000 * part
+        assert judge(wrong, found.profile, found.graph)
