@@ -6,6 +6,7 @@ Equality is exact: 0.0 equals ¯0.0, NaN equals nothing, text never equals a num
 from __future__ import annotations
 
 import math
+from itertools import chain
 from math import prod
 from typing import Any, Final
 
@@ -244,8 +245,8 @@ _BISECTED: Final = {np.dtype(np.float64): Kind.F64, np.dtype(np.float32): Kind.F
                     np.dtype(np.int32): Kind.I32}  # fmt: skip
 _TOGETHER: Final = 4
 """Items that a kernel searches for at once, because each step waits for the memory access of the step before."""
-_BISECTION_WORK: Final = 1.0
-"""Nanoseconds per item and step."""
+_BISECTION_WORK, _MERGE_WORK = 1.0, 1.5
+"""Nanoseconds per item and step, and per step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +303,82 @@ class Bisection:
         return function_text(w, ["entry:", "  br label %start", *w.lines])
 
 
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A kernel that finds, for each of ascending items, how many ascending bounds are not above it, less one, by a merge: in each
+    step a bound is passed or an item is left, in several ranges at once, as each step waits for the one before.
+
+    Argument block: steps of each range; the addresses of the items, of the bounds and of the result; for each range the item and
+    the bound at which it begins.  A bound above all of the items follows those that are passed."""
+
+    kind: Kind
+
+    def text(self) -> str:
+        from ..codegen.llvm_builder import IrBuilder, function_text
+        from ..codegen.llvm_scalars import STORED
+
+        w, kind = IrBuilder(), self.kind
+        w.label("start")
+        words = []
+        for operand in range(4 + 2 * _TOGETHER):
+            address = w.let(f"getelementptr i64, ptr %words, i64 {operand}")
+            words.append(w.let(f"load {'ptr' if operand in (1, 2, 3) else 'i64'}, ptr {address}, align 8"))
+        steps, items, bounds, result, *begins = words
+        stored, relation = STORED[kind], "fcmp ole" if kind.is_float else "icmp sle"
+
+        def loaded(base: str, index: str) -> str:
+            return w.let(f"load {stored}, ptr {w.at(base, w.word('mul', index, kind.bytes))}, align 1")
+
+        loop, moved = w.begin(0, steps, 1, [("i64", begin) for begin in begins]), list[str]()
+        for at in range(0, 2 * _TOGETHER, 2):
+            item, bound = loop.carried[at : at + 2]
+            w.do(f"store i64 {w.word('sub', bound, 1)}, ptr {w.at(result, w.word('shl', item, 3))}, align 8")
+            passed = w.let(f"{relation} {stored} {loaded(bounds, bound)}, {loaded(items, item)}")
+            step = w.let(f"zext i1 {passed} to i64")
+            moved += [w.word("add", item, w.word("xor", step, 1)), w.word("add", bound, step)]
+        w.end(loop, moved)
+        w.do("ret i64 0")
+        return function_text(w, ["entry:", "  br label %start", *w.lines])
+
+
+def _merged(bounds: NumArray, items: NumArray, threads: int) -> NumArray | None:
+    """Returns what `_bisected` does, for ascending items, by a merge; None if NumPy or a bisection has to search."""
+    kind = _BISECTED.get(items.dtype)
+    if kind is None or bounds.dtype != items.dtype or not (items.flags.c_contiguous and bounds.flags.c_contiguous):
+        return None
+    before = int(np.searchsorted(items, bounds[-1], side="left"))  # items that a bound is above
+    below = int(np.searchsorted(bounds, items[before - 1], side="right")) if before else 0
+    work = (before + below) * _MERGE_WORK
+    if work > items.size * _BISECTION_WORK * len(bounds).bit_length():
+        return None
+    address = address_if_worthwhile(Merge(kind), 2 * work)
+    if address is None:
+        return None
+    result: NumArray = pooled_empty(items.shape, np.dtype(np.int64))
+    result[before:] = len(bounds) - 1
+    source, limits, target = [array.__array_interface__["data"][0] for array in (items, bounds, result)]
+    team = threads if work >= PIECES_NANOSECONDS else 1
+    ranges = _TOGETHER * pieces(1 if team == 1 else 4 * team, work)
+    steps = -(-(before + below) // ranges)
+    begins = [_begin(bounds[:below], items[:before], min(number * steps, before + below - steps)) for number in range(ranges)]
+    calls = [
+        (steps, source, limits, target, *chain.from_iterable(begins[at : at + _TOGETHER])) for at in range(0, ranges, _TOGETHER)
+    ]
+    run_tasks(address, calls, team, work)
+    seams = [_begin(bounds[:below], items[:before], at)[0] for at in range(steps, before + below, steps or 1)]
+    result[seams] = np.searchsorted(bounds, items[seams], side="right") - 1  # a range ends in an item that another continues
+    return result
+
+
+def _begin(bounds: NumArray, items: NumArray, steps: int) -> tuple[int, int]:
+    """Returns the items left and the bounds passed after so many steps of a merge."""
+    low, high = max(0, steps - len(bounds)), min(steps, len(items))
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if bounds[steps - middle - 1] > items[middle] else (low, middle)
+    return low, steps - low
+
+
 def _bisected(bounds: NumArray, items: NumArray, threads: int) -> NumArray | None:
     """Returns for each item how many bounds are not above it, minus one, by a kernel; None if NumPy has to search."""
     kind = _BISECTED.get(items.dtype)
@@ -339,9 +416,10 @@ def interval_index(call: OperationCall, table: NumArray, arg: NumArray) -> NumAr
         lost = None if missing is None else missing.any(axis=1).reshape(frame)
     if not is_ordered(bounds):
         bounds = np.sort(bounds)
-    if lost is None and items.ndim == 1 and len(items) >= max(_MERGED, len(bounds)) and is_ordered(items):
-        ends = _passed(items, bounds)
-        return np.repeat(np.arange(-1, len(bounds)), np.diff(ends, prepend=0, append=len(items)))
+    if items.ndim == 1 and len(bounds) and len(items) >= _MERGED and is_ordered(items):
+        merged = _merged(bounds, items, call.threads)
+        if merged is not None:
+            return merged
     bisected = _bisected(bounds, items, call.threads)
     if bisected is not None:
         return bisected
@@ -350,17 +428,6 @@ def interval_index(call: OperationCall, table: NumArray, arg: NumArray) -> NumAr
     if lost is not None:
         intervals[lost] = -1
     return intervals
-
-
-def _passed(items: NumArray, bounds: NumArray) -> NumArray:
-    """Returns for each bound how many of the ascending items are below it; consecutive integers need only arithmetic."""
-    first, last = items[0], items[-1]
-    if items.dtype == bounds.dtype == np.int64 and int(last) - int(first) == len(items) - 1 and (items[1:] != items[:-1]).all():
-        ends = np.clip(bounds, first, last)
-        ends -= first
-        ends += bounds > last
-        return np.asarray(ends)
-    return np.asarray(np.searchsorted(items, bounds, side="left"))
 
 
 # -------------------------------------------------------------------------------------------- match

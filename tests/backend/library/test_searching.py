@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from rho.backend.library import hash
+from rho.backend.jit.compiler import address_of
+from rho.backend.library import hash, search
 from rho.backend.reference import arrays
 from rho.backend.reference.arrays import assemble, cells
 from rho.backend.vm.values import Array, array, scalar
@@ -179,3 +180,23 @@ def test_items_one_after_the_other_among_bounds(first: int) -> None:
     table, rows = array(Kind.I64, (len(bounds),), bounds), [first + at for at in range(700)]
     for items in (rows, [*rows[:500], rows[499], *rows[501:]]):
         compare("interval_index", [table, array(Kind.I64, (700,), items)], arrays.interval_index)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", ["i8", "i4", "f8", "f4"])
+def test_a_merge_finds_what_a_bisection_does(dtype: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With many ranges, which begin within runs of equal items and of equal bounds, also where no bound is below, or all are."""
+    monkeypatch.setattr(search, "pieces", lambda least, work: 3)
+    monkeypatch.setattr(search, "_MERGE_WORK", 1e-3)
+    monkeypatch.setattr(search, "address_if_worthwhile", lambda code, lost: address_of(code))
+    draw = np.random.default_rng(5)
+    for items, bounds, values in ((900, 900, 10**6), (900, 900, 5), (700, 3, 50), (600, 5000, 9), (512, 1, 2), (1, 40, 30)):
+        table, arg = (np.sort(draw.integers(-values, values, size)).astype(dtype) for size in (bounds, items))
+        for shift in (0, 3 * values, -3 * values):
+            expected = np.searchsorted(table, arg + table.dtype.type(shift), side="right") - 1
+            found = search._merged(table, arg + table.dtype.type(shift), threads)
+            assert found is not None and found.dtype == np.int64 and (found == expected).all()
+    if table.dtype.kind == "f":
+        table, arg = (np.array([-np.inf, -0.0, 0.0, 0.0, np.inf], dtype), np.array([-np.inf, -5, -0.0, 0.0, 5, np.inf], dtype))
+        found = search._merged(table, arg, threads)
+        assert found is not None and found.tolist() == [0, 0, 3, 3, 3, 4]
