@@ -99,6 +99,11 @@ CASES = (
     Case("sorted", _X + "z ← x[⍋x]\noutput z\n+/x", passes=2),
     Case("sorted downwards", _I + "z ← i[⍒i]\noutput z", passes=2),
     Case("sorted and used", _X + "z ← (x×x)[⍋x×x]\n+/z×⍳≢z\n⌈/(1↓z)-¯1↓z", passes=2),
+    Case("quantiles", "use stats\n" + _X + "0.9 stats.quantile x\n(0 0.25 0.5 1) stats.quantile -x", passes=5),
+    Case(
+        "computed places", _XY + "s ← ⌈/0⌈x⌊1\np ← 0⌈(n-1)⌊⌊((n-1)×s)×0.5×⍳3\ny[p]\ny[p[2]]\n(y>0)[p]", passes=3,
+    ),
+    Case("computed places of rows", _M + "s ← ⌈/⌈/m\np ← 0⌈(n-1)⌊⌊s×99×⍳3\nm[p]\n(⌊9×m)[2 2⍴p,p[1]]", passes=2),
     Case("grade", _X + "g ← ⍋x\noutput g", passes=2),
     Case("grade of few", _XK + "g ← ⍒k\noutput g\n+/2×g", passes=2),
     Case("grade of a comparison", _X + "g ← ⍋x>0\noutput g", passes=2),

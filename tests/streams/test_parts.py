@@ -63,7 +63,7 @@ def test_places_that_are_computed_are_refused_by_name(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "help"),
     [
-        (_X + "input w : f64[n]\nz ← w[⍋x]\noutput z", "only `x[⍋x]` and `⍋x` alone are ordered in tiles"),
+        (_X + "input w : f64[n]\nz ← w[⍋x]\noutput z", "`x[⍋x]` and `⍋x` alone are ordered"),
         (_M + "input b : f64[9 r]\nb+.×m", "store the transpose, as in `(⍉b)+.×a`"),
     ],
 )

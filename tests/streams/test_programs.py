@@ -156,7 +156,8 @@ def _hard(n: int) -> dict[str, Any]:
 def test_orders_of_hard_values(name: str, tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", _hard(400_003)[name])
     head = "input x : f64[n] where n ≥ 8\n"
-    for text in ("z ← x[⍋x]\noutput z", "z ← x[⍒x]\noutput z", "g ← ⍋x\noutput g", "g ← ⍒x\noutput g"):
+    places = "p ← 0⌈(n-1)⌊⌊(+/x=x)×0.1×⍳11\nx[⍋x][p]\nx[⍒x][p]\nx[p]"
+    for text in ("z ← x[⍋x]\noutput z", "z ← x[⍒x]\noutput z", "g ← ⍋x\noutput g", "g ← ⍒x\noutput g", places):
         program = loaded(head + text, tmp_path, 1_500_000)
         assert isinstance(program.run, InTiles) and program.run.streaming.scratch
         assert same_bits(results(program), results(loaded(head + text, tmp_path, None))), text

@@ -1,5 +1,5 @@
-"""Rewrites that need numbers for sizes: a branch becomes the arm it takes, and a gather at indices that step along an axis
-becomes joined slices.
+"""Rewrites that need numbers for sizes: a branch becomes the arm it takes, a gather at indices that step along an axis becomes
+joined slices, and a gather at few computed places a reduction.
 
 Note [Clamped indices].  `x[0⌈(n-1)⌊(⍳n)-k]` reads consecutive rows of x, and repeats the first or last row where the index leaves
 x.  It equals a slice of x joined with copies of these rows, and each part flows in tiles.
@@ -8,10 +8,11 @@ x.  It equals a slice of x joined with copies of these rows, and each part flows
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from math import prod
+from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass, replace
-from ....typechecker.elements import ArrayType
+from ....typechecker.elements import ArrayType, Kind, neutral_element
 from ....typechecker.sizes.polynomials import Size, number
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph, substitute_sizes
@@ -116,6 +117,39 @@ def with_joined_slices(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
     builder.join(parts)
     phases = [one for phase in graph.phases for one in (builder.phases if phase.id == wanted.id else (phase,))]
     return BoundGraph(drop_dead(replace(graph, phases=tuple(phases), types=types)), bound.sizes)
+
+
+MOST_PLACES: Final = 64
+"""The most places for which every row is compared with each of them."""
+
+
+def with_compared_places(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
+    """Returns the graph in which a gather at few places is the greatest of the items whose row is the place, which flows where
+    only the places are whole; None if there are many, or if one may lie outside."""
+    graph, types = bound.graph, bound.graph.types
+    if not isinstance(wanted, LibraryPhase) or wanted.op != "gather" or frame_of(wanted) or len(wanted.args) != 2:
+        return None
+    (source, indices), (result,), attributes = wanted.args, wanted.results, wanted.attributes
+    shape, places, kind = shape_of(source, types), shape_of(indices, types), types[source].element.kind
+    if attributes["axis"] != 0 or attributes.get("fills") or attributes.get("checked") or kind is Kind.CHAR or kind.is_complex:
+        return None
+    if not shape or places is None or not 0 < prod(places) <= MOST_PLACES or 0 in shape:
+        return None
+    function, outer = "or" if kind is Kind.BOOL else "max", len(places)
+    axes = [Axis(size, AxisKind.PARALLEL) for size in types[result].shape]
+    axes.append(Axis(types[source].shape[0], AxisKind.REDUCE))
+    along = [AffineIndex((Term(axis, 1),), number(0)) for axis in range(len(axes))]
+    cells = (along[-1], *along[outer:-1])
+    reads = tuple(
+        Read(value, Projection((Affine(tuple(index), types[value].shape),)))
+        for value, index in ((source, cells), (indices, along[:outer]))
+    )
+    place = (ReadNode(1, types[indices].element.kind), ApplyNode("convert", (1,), Kind.I64), AxisNode(len(axes) - 1))
+    other = ConstantNode(kind, neutral_element(function, kind))
+    body = (ReadNode(0, kind), *place, ApplyNode("eq", (2, 3), Kind.BOOL), other, ApplyNode("select", (4, 0, 5), kind))
+    reduction = Structured(wanted.id, wanted.span, tuple(axes), reads, body, (PhaseResult(result, 6, function),))
+    phases = tuple(reduction if phase.id == wanted.id else phase for phase in graph.phases)
+    return BoundGraph(replace(graph, phases=phases), bound.sizes)
 
 
 @dataclass(slots=True)

@@ -42,7 +42,7 @@ from ..plan.plan import Access, Box, Device, ExecutionPlan, PlannedFile, Planned
 from ..program_facts.partitioning import BLOCK, shape_of
 from ..program_facts.scratch_memory import rounded_to_alignment
 from ..single_device import Detail, PlannedUnit, plan_one_device
-from .known_rewrites import with_arm, with_joined_slices
+from .known_rewrites import with_arm, with_compared_places, with_joined_slices
 from .pass_partitioning import CannotStream, may_fail, partition_passes
 from .tile_demands import (
     OutputKind,
@@ -307,6 +307,7 @@ class StreamRewriteKind(Enum):
     SLICES = "small slices become separate values"
     ARM = "a branch becomes the arm that sizes decide"
     JOINED = "a gather at places that step becomes slices joined"
+    PLACES = "a gather at few places becomes a reduction"
     UNROLLING = "a loop is unrolled"
     STAGE = "only the selection stage of a phase is left"
     SELECTED = "what a selection stage selected is read"
@@ -321,6 +322,13 @@ class StreamRewrite:
     count: int = 0
 
 
+_REWRITES: Final = {
+    StreamRewriteKind.SLICES: with_parts, StreamRewriteKind.ARM: with_arm, StreamRewriteKind.JOINED: with_joined_slices,
+    StreamRewriteKind.PLACES: with_compared_places,
+}  # fmt: skip
+"""Rewrites of the phase that prevents a plan, which need nothing else."""
+
+
 def rewritten(bound: BoundGraph, rewrites: Iterable[StreamRewrite]) -> BoundGraph:
     """Returns the graph after these rewrites, which the planner has applied to an equal graph.  Raises ValueError if one does not
     apply."""
@@ -332,12 +340,8 @@ def rewritten(bound: BoundGraph, rewrites: Iterable[StreamRewrite]) -> BoundGrap
             match one.kind:
                 case StreamRewriteKind.SORT:
                     result = (with_external_sort(bound, phase) or (None,))[0]
-                case StreamRewriteKind.SLICES:
-                    result = with_parts(bound, phase)
-                case StreamRewriteKind.ARM:
-                    result = with_arm(bound, phase)
-                case StreamRewriteKind.JOINED:
-                    result = with_joined_slices(bound, phase)
+                case _ if one.kind in _REWRITES:
+                    result = _REWRITES[one.kind](bound, phase)
                 case StreamRewriteKind.UNROLLING if isinstance(phase, Loop):
                     result = unrolled(bound, phase)
                 case StreamRewriteKind.STAGE if selection is not None:
@@ -457,12 +461,6 @@ PlanSelection = Callable[[Streaming, Selection], int]
 """Plans a selection stage and returns how many cells it selects (an upper bound while planning)."""
 
 
-_REWRITES: Final = (
-    (with_parts, StreamRewriteKind.SLICES), (with_arm, StreamRewriteKind.ARM), (with_joined_slices, StreamRewriteKind.JOINED),
-)  # fmt: skip
-"""Rewrites of the phase that prevents a plan, which need nothing else."""
-
-
 def plan_streams(
     request: Streaming, device: Device, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.STEPS,
     settle: PlanSelection | None = None,
@@ -471,7 +469,8 @@ def plan_streams(
 
     Rewrites: loops that need a complete input in each iteration are unrolled, with passes for each iteration; grades become
     external sorts; small slices become separate values; selections by masks become stages; branches that sizes decide become an
-    arm, gathers at indices that step become joined slices.  Raises CannotStream with the phase that prevents a plan.
+    arm, gathers at indices that step become joined slices, those at few places reductions.  Raises CannotStream with the phase
+    that prevents a plan.
     """
     while True:
         try:
@@ -480,7 +479,7 @@ def plan_streams(
             if (ordered := with_external_sort(request.bound, trouble.phase)) is not None:
                 request = request.with_scratch(*ordered).with_rewrite(ordered[0], StreamRewriteKind.SORT, trouble.phase)
                 continue
-            others = ((rewrite(request.bound, trouble.phase), kind) for rewrite, kind in _REWRITES)
+            others = ((rewrite(request.bound, trouble.phase), kind) for kind, rewrite in _REWRITES.items())
             if (other := next(((one, kind) for one, kind in others if one is not None), None)) is not None:
                 request = request.with_rewrite(*other, trouble.phase)
                 continue
