@@ -2,13 +2,15 @@
 pytest-xdist and processes that tests start share.  What they draw follows from the commit (`share`, hypothesis too).
 
 A stage of a planner that fails is left out for users and an error here (RHO_STAGES).  Large tables (TABLES) and tests that take
-long (LONG) are most of what tests take: a run draws a part of them, and all with RHO_SHARE=1 (`.ci/nightly`) and of a test that
-is named.  Processes that tests start find their modules compiled (`__pycache__`), whatever the shell that started the tests
+long (LONG) are most of what tests take: a run draws a share of them, and all with RHO_SHARE=1 (`.ci/nightly`) and of a test
+that is named.  Processes that tests start find their modules compiled (`__pycache__`), whatever the shell that started the tests
 says: reading them costs a third of compiling them."""
 
+import gc
 import os
 import signal
 import sys
+from collections import defaultdict
 from collections.abc import Generator
 from typing import Any
 
@@ -16,7 +18,7 @@ import pluggy
 import pytest
 import session_folder
 from hypothesis import HealthCheck, is_hypothesis_test, seed, settings
-from share import SEED, SHARE, again, is_drawn
+from share import SEED, SHARE, again, is_drawn, share_of_names
 
 os.environ["RHO_VERDICTS"] = os.environ["RHO_PROGRAM_CACHE"] = "off"
 if "PYTEST_XDIST_WORKER" not in os.environ:
@@ -33,22 +35,31 @@ settings.load_profile("gate")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of a shell; tests interrupt themselves
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-PART = 12
 TABLES = tuple(f"tests/{room}/" for room in (
     "kernels", "backend", "loops", "graph", "streams", "lsp", "shell", "typechecker", "schedule", "plans", "calls", "cluster",
     "examples", "repl", "library", "devices", "gradients",
 ))  # fmt: skip
-"""Rooms whose parametrised tests are tables of alike cases: a run draws one in `PART`."""
+"""Rooms whose parametrised tests are tables of alike cases: a run draws a share of each file's, at least one."""
 LONG = (
     "tests/interrupts/", "tests/faults/", "tests/soak/", "tests/streams/", "tests/cluster/", "tests/jupyter/", "tests/native/",
     "tests/devices/", "tests/library/test_daily_tasks.py",
     "tests/shell/test_urls.py", "tests/shell/test_documented_commands.py", "tests/shell/test_fronts.py",
     "tests/shell/test_devices_of_programs.py", "tests/shell/test_browser.py",
+    "tests/shell/test_estimates.py", "tests/shell/test_plan_refusals.py", "tests/shell/test_plans_alone.py",
+    "tests/shell/test_simulated_examples.py", "tests/shell/test_typed_python.py", "tests/shell/test_contributing.py",
+    "tests/shell/test_decisions.py::test_names_and_lines", "tests/shell/test_habits.py::test_no_recorded_apl",
+    "tests/shell/test_refusals_of_random_programs.py", "tests/repl/test_real_terminal.py",
+    "tests/repl/test_transcripts.py::test_every_entry", "tests/calls/test_index_failures.py", "tests/calls/test_iterations.py",
+    "tests/plans/test_peaks.py::test_operands_that_are_put_together", "tests/plans/test_plans.py::test_what_is_sent",
+    "tests/plans/test_plans.py::test_a_", "tests/plans/test_axes.py::test_no_bound_over_all_axes",
+    "tests/plans/test_axes.py::test_a_bound", "tests/plans/test_forgeries.py::test_the_plans_are_right",
+    "tests/kernels/test_rows.py::test_between_fenced_pages", "tests/kernels/test_dumping.py",
     "tests/backend/test_memory.py", "tests/backend/test_resident.py",
     "tests/kernels/test_linked_library.py", "tests/kernels/test_registers.py", "tests/kernels/test_guarded.py",
     "tests/schedule/test_large.py", "tests/schedule/test_fewer_devices.py", "tests/typechecker/test_large_programs.py",
 )  # fmt: skip
-"""Where a test takes seconds of processors, as it starts processes or plans for long: a run draws one in `PART` of them."""
+"""Where a test takes seconds of processors, as it starts processes or plans for long: a run draws a share of each room's,
+at least one."""
 QUICK = 6
 """With `--quick` a run draws one in so many of the tests of every room."""
 
@@ -57,14 +68,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help=f"one in {QUICK} of the tests of every room, others at every commit")
 
 
-def is_in_run(item: pytest.Item, quick: bool) -> bool:
-    """Is a test in this run?  Random programs (`seed`) and nets that call `share` are drawn there."""
-    name = item.nodeid
-    if quick and not is_drawn(f"quick {name}", QUICK):
-        return False
-    parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    is_case = parameters and "seed" not in parameters and name.startswith(TABLES)
-    return is_drawn(name, PART) if is_case or name.startswith(LONG) else True
+def drawn(items: list[pytest.Item]) -> set[str]:
+    """The names of the tests of this run.  Random programs (`seed`) and nets that call `share` are drawn there."""
+    names: set[str] = set()
+    groups: dict[str, list[str]] = defaultdict(list)
+    for item in items:
+        name = item.nodeid
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        if name.startswith(LONG):
+            groups["long " + name.rpartition("/")[0]].append(name)
+        elif parameters and "seed" not in parameters and name.startswith(TABLES):
+            groups[name.partition("::")[0]].append(name)
+        else:
+            names.add(name)
+    return names.union(*map(share_of_names, groups.values()))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -73,6 +90,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection() -> Generator[None]:
+    """What collecting makes lives as long as the session: no search for garbage goes through it again."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -95,7 +121,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             seed(SEED)(item.function)
     if config.option.keyword or any("::" in argument for argument in config.args):  # who names a test wants it
         return
-    quick = config.getoption("--quick")
-    drawn = {item.nodeid for item in items if is_in_run(item, quick)}
-    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in drawn])
-    items[:] = [item for item in items if item.nodeid in drawn]
+    names = drawn(items)
+    if config.getoption("--quick"):
+        names = {name for name in names if is_drawn(f"quick {name}", QUICK)}
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in names])
+    items[:] = [item for item in items if item.nodeid in names]

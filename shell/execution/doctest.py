@@ -88,13 +88,9 @@ class DoctestFailure:
     message: str
 
 
-def check_case(case: Case, file: str, text: str) -> list[DoctestFailure]:
-    """Check one case of `file`, whose text is `text`."""
-    return DoctestRunner(file).case(case, text)
-
-
 class DoctestRunner:
-    """Runs the doctests of one file.  The programs start in the file's folder and may read the files in it."""
+    """Runs the doctests of one file, whose modules it checks once.  The programs start in the file's folder and may read the
+    files in it."""
 
     verify = False
     """Whether values are compared with those of the reference interpreter."""
@@ -103,6 +99,7 @@ class DoctestRunner:
         self.file = file
         self.folder = os.path.dirname(file)
         self.session = Session(self.folder, Permissions.of([self.folder or "."], [file]))
+        self.checker = self.session.checker()
 
     def case(self, case: Case, text: str) -> list[DoctestFailure]:
         """The failures of one case; `text`: the text of the whole file."""
@@ -120,7 +117,8 @@ class DoctestRunner:
 
     def run(self, text: str) -> RunReport:
         try:
-            return run_program(self.source(text), self.session, RunRequest(), verify=self.verify)
+            checked = self.check(text)
+            return run_program(checked.source, self.session, RunRequest(), verify=self.verify, checked=checked)
         except UsageError as error:
             raise _CannotRun(error.message) from None
 
@@ -135,11 +133,8 @@ class DoctestRunner:
         return [*report.outcome.printed]
 
     def check(self, text: str) -> Checked:
-        return self.session.check(self.source(text))
-
-    def source(self, text: str) -> Source:
-        """The source of a program of the file, also for subclasses that count or change programs."""
-        return Source(NAME, text)
+        """Check a program of the file, also for subclasses that hold it to more."""
+        return self.session.check(Source(NAME, text), self.checker)
 
     # -------------------------------------------------------------------- programs
 

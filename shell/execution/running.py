@@ -117,16 +117,16 @@ Save = Callable[[LoadedProgram, Outcome], None]
 def run_program(
     source: Source, session: Session, request: RunRequest, *, verify: bool = False, analyze: bool = False,
     save: Save | None = None, ready: Callable[[LoadedProgram], None] | None = None, scheduling: Scheduling | None = None,
-    callbacks: RunCallbacks = NO_CALLBACKS, json: bool = False,
+    callbacks: RunCallbacks = NO_CALLBACKS, json: bool = False, checked: Checked | None = None,
 ) -> RunReport:  # fmt: skip
     """Check, load, run, verify and save.
 
     `ready` is called before any data is read, `save` once everything has succeeded.  The time limit of `request` covers
-    everything but checking.  `json`: a process that the limit ends prints JSON.  UsageError: a name of the request that the
-    program does not have; errors of stages are in the report.
+    everything but checking.  `json`: a process that the limit ends prints JSON.  `checked`: the program's check, if there is one.
+    UsageError: a name of the request that the program does not have; errors of stages are in the report.
     """
     callbacks.stage(Stage.CHECK)
-    checked = session.check_file(source)
+    checked = checked or session.check_file(source)
     if not checked.accepted:
         return RunReport(_rejection_exit(checked), empty_outcome(), checked.diagnostics, checked.sources)
     core = checked.core

@@ -639,7 +639,7 @@ def _source_to_type(arguments: Arguments, console: Console) -> Source:
 # `rho test PATH…`: runs the doctests of `.rho` and `.md` files (`shell.execution.doctest_parser` defines them).
 
 def test_command(arguments: Arguments, console: Console) -> Exit:
-    from ..execution.doctest import DoctestFailure, check_case
+    from ..execution.doctest import DoctestFailure, DoctestRunner
     from ..execution.doctest_parser import markdown_cases, rho_cases
 
     failures: list[DoctestFailure] = []
@@ -652,9 +652,10 @@ def test_command(arguments: Arguments, console: Console) -> Exit:
             except Rejected as error:
                 failures.append(DoctestFailure(file, 1, error.diagnostics[0].message))
                 continue
+            runner = DoctestRunner(file)
             for case in markdown_cases(text) if file.endswith(".md") else rho_cases(text):
                 cases += 1
-                failures += check_case(case, file, text)
+                failures += runner.case(case, text)
     code = Exit.FAILED if failures else Exit.OK
     with reporting(code):
         _report(arguments, console, failures, cases, len(files))

@@ -20,7 +20,7 @@ from ...lang.support.records import replace
 from ...lang.syntax.source import NAME, Span
 from ..console.process_exit import Exit, UsageError, did_you_mean
 from ..embedding.evaluating import as_array
-from ..execution.doctest import check_case
+from ..execution.doctest import DoctestRunner
 from ..execution.doctest_parser import FENCE, SESSION_INDENT, fences, lines_claim, markdown_cases
 from ..execution.run_request import as_numpy
 from .entry_program import ANSWER, Leaf, SessionEntry, SessionState, SessionValue, ValueItem, ValueTree
@@ -130,10 +130,9 @@ def _entry_lines(entry: SessionEntry, answered: bool) -> list[str]:
 
 def doctest_problems(text: str, path: str) -> list[str]:
     """The failures that `rho test` would report for a saved session."""
-    messages = []
-    for case in markdown_cases(text):
-        messages += [f"line {failure.line}: {failure.message}" for failure in check_case(case, path, text)]
-    return messages
+    runner = DoctestRunner(path)
+    failures = [failure for case in markdown_cases(text) for failure in runner.case(case, text)]
+    return [f"line {failure.line}: {failure.message}" for failure in failures]
 
 
 def title_of(path: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import gc
 import statistics
 import tracemalloc
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,10 +31,9 @@ RNG = np.random.default_rng(11)
 ROWS = 400
 
 
-def rows(values: Any, text: Callable[[Any], str]) -> Any:
-    """A matrix of characters with the text of each value in a row."""
-    joined = np.array([text(value) for value in values])
-    return joined.view("U1").reshape(len(values), -1)
+def rows(texts: Any) -> Any:
+    """A matrix of characters with a text in each row."""
+    return np.array(texts).view("U1").reshape(len(texts), -1)
 
 
 INPUTS: dict[str, tuple[str, Any]] = {
@@ -62,8 +61,8 @@ INPUTS: dict[str, tuple[str, Any]] = {
     "d": ("f64[n]", RNG.integers(0, 9, N).astype(float)),
     "e": ("f64[n]", np.where(RNG.random(N) < 0.01, np.nan, RNG.standard_normal(N))),
     "V": ("i64[n 2]", RNG.integers(0, 50, (N, 2))),
-    "T": ("char[n 8]", rows(RNG.standard_normal(N), "{:8.4f}".format)),
-    "D": ("char[n 10]", rows(RNG.integers(0, 20_000, N), lambda day: str(np.datetime64(int(day), "D")))),
+    "T": ("char[n 8]", rows([f"{value:8.4f}" for value in RNG.standard_normal(N)])),
+    "D": ("char[n 10]", rows(RNG.integers(0, 20_000, N).astype("M8[D]").astype("U10"))),
     "v": ("i64[v]", RNG.integers(0, 1 << 60, 1000)),
     "k": ("i64[r]", RNG.integers(0, ROWS, ROWS)),
 }  # fmt: skip

@@ -172,8 +172,8 @@ def _single(number: int) -> float:
 
 
 def _matrix(kind: str, rows: int, columns: int, seed: str) -> list[list[int]]:
-    draw = random.Random(seed)
-    return [[draw.choice(edges(kind)) for _ in range(columns)] for _ in range(rows)]
+    draw, numbers = random.Random(seed), edges(kind)
+    return [[draw.choice(numbers) for _ in range(columns)] for _ in range(rows)]
 
 
 def _from_the_right(row: Sequence[int], function: Callable[[int, int], int]) -> int:
@@ -181,6 +181,12 @@ def _from_the_right(row: Sequence[int], function: Callable[[int, int], int]) -> 
     for item in row[-2::-1]:
         total = function(item, total)
     return total
+
+
+def _scan(row: Sequence[int], function: Callable[[int, int], int], is_associative: bool) -> list[int]:
+    if is_associative:
+        return list(itertools.accumulate(row, function))
+    return [_from_the_right(row[: i + 1], function) for i in range(len(row))]
 
 
 def _reductions() -> Iterator[Case]:
@@ -199,7 +205,7 @@ def _reductions() -> Iterator[Case]:
             inputs = {"x": array(kind, data)}
             down = [_from_the_right([row[j] for row in data], step) for j in range(columns)]
             across = [_from_the_right(row, step) for row in data]
-            scans = [[_from_the_right(row[: i + 1], step) for i in range(columns)] for row in data]
+            scans = [_scan(row, step, is_associative=glyph in "+×⌊⌈") for row in data]
             where = " where r≥1, c≥1" if glyph in "⌊⌈" else ""
             program = f"input x : {kind}[r c]{where}\noutput a ← {glyph}/x\noutput b ← {glyph}⌿x\noutput c ← {glyph}\\x"
             expected = (array(result, across), array(result, down), array(result, scans))

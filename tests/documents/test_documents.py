@@ -6,6 +6,7 @@ A program is read and checked in this process; each claim of a line and each fen
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -52,8 +53,13 @@ class Lawful(DoctestRunner):
 
     verify = True
 
-    def source(self, text: str) -> Source:
-        checked = self.session.check(super().source(text))
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self.strict = Session(self.folder, self.session.permissions, Strictness.STRICT)
+        self.strict_checker = self.strict.checker()
+
+    def check(self, text: str) -> Checked:
+        checked = super().check(text)
         self.strictly(checked)
         self.repairs(checked)
         if checked.core is not None:
@@ -61,12 +67,12 @@ class Lawful(DoctestRunner):
             assert goals <= {str(guard.fact) for guard in checked.core.guards}
             warned = any(one.code is Code.W310 for one in checked.diagnostics)
             assert warned or not any(op.checked for op in checked.core.block.ops if isinstance(op, Gather))
-        return checked.source
+        return checked
 
     def strictly(self, checked: Checked) -> None:
         """With `--strict` each warning is an error of the code that it stands for, and nothing else changes."""
         told = [one for one in checked.diagnostics if one.severity is not Severity.NOTE]
-        strict = Session(self.folder, self.session.permissions, Strictness.STRICT).check(checked.source)
+        strict = self.strict.check(checked.source, self.strict_checker)
         errors = [(one.code, one.span) for one in strict.diagnostics if one.severity is not Severity.NOTE]
         assert errors == [(one.origin or STRICTLY.get(one.code, one.code), one.span) for one in told]
 
@@ -76,7 +82,7 @@ class Lawful(DoctestRunner):
             assert one.message and "\n" not in one.message
             assert 0 <= one.span.start <= one.span.end <= len(checked.source.text) or one.span.file != NAME
             for fix in one.fixes:
-                repaired = self.session.check(with_fixes(checked.source, [fix])) if fix.edits else None
+                repaired = self.session.check(with_fixes(checked.source, [fix]), self.checker) if fix.edits else None
                 assert repaired is None or one.message not in [left.message for left in repaired.diagnostics], fix.title
 
     def one_line(self, case: LineCase) -> list[DoctestFailure]:
@@ -84,7 +90,7 @@ class Lawful(DoctestRunner):
         failures = super().one_line(case)
         claims = case.step.of(ClaimKind.ERROR)
         if not failures and len(claims) == 1 and claims[0].expected.startswith(OF_VALUES) and is_expression(case.step.text):
-            checked = self.session.check(Source(NAME, f"{case.before}\nr←{case.step.text}\n{READING}"))
+            checked = self.session.check(Source(NAME, f"{case.before}\nr←{case.step.text}\n{READING}"), self.checker)
             assert [one.code for one in checked.diagnostics if one.is_error] == [claims[0].expected.partition(" ")[0]]
         return failures
 
@@ -92,6 +98,12 @@ class Lawful(DoctestRunner):
 def is_expression(text: str) -> bool:
     statements = statements_of(text)
     return len(statements) == 1 and statements[0].kind is StatementKind.EXPRESSION
+
+
+@lru_cache(maxsize=2)
+def runner(path: str) -> Lawful:
+    """One for all cases of a document."""
+    return Lawful(path)
 
 
 @pytest.fixture(autouse=True)
@@ -111,5 +123,5 @@ def counterexamples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("path", "text", "case"), list(cases()))
 def test_what_is_claimed_holds(path: Path, text: str, case: Case) -> None:
-    failures = Lawful(str(path)).case(case, text)
+    failures = runner(str(path)).case(case, text)
     assert not failures, "\n".join(f"{path.name}:{failure.line}: {failure.message}" for failure in failures)

@@ -1,9 +1,9 @@
 """The sampling of test cases and the seeds of random programs, which change with every commit.
 
-`RHO_SHARE` is the fraction of the cases that a run takes: a tenth in the gate, all with `RHO_SHARE=1`.  `RHO_SEED` is the seed of
-every draw; by default it is the number of the commit (0 without git), so that runs of one commit are equal and each commit draws
-other cases.  A run prints its seed, and a failing test prints the command that repeats its draw.  A seed that has failed becomes
-a permanent argument of `seeds`.
+`RHO_SHARE` is the fraction of the cases that a run takes: a twentieth in the gate, all with `RHO_SHARE=1`.  `RHO_SEED` is the
+seed of every draw; by default it is the number of the commit (0 without git), so that runs of one commit are equal and each
+commit draws other cases.  A run prints its seed, and a failing test prints the command that repeats its draw.  A seed that has
+failed becomes a permanent argument of `seeds`.
 """
 
 import os
@@ -27,7 +27,7 @@ def _commit_number() -> int:
     return int(answer.stdout) if answer.returncode == 0 else 0
 
 
-SHARE = min(1.0, max(0.0, float(os.environ.get("RHO_SHARE", "0.1"))))
+SHARE = min(1.0, max(0.0, float(os.environ.get("RHO_SHARE", "0.05"))))
 SEED = int(os.environ.get("RHO_SEED") or _commit_number())
 os.environ["RHO_SEED"] = str(SEED)  # the same in the processes that tests start
 APART = 10_000  # more seeds than any test draws at a commit, so that no two commits draw the same programs
@@ -52,9 +52,20 @@ def drawing(*names: object) -> random.Random:
     return random.Random(f"{SEED} {' '.join(map(str, names))}")
 
 
+def place(name: str) -> float:
+    """Where a name lies in this run's draws: from 0 to 1."""
+    return zlib.crc32(f"{SEED} {name}".encode()) / 2**32
+
+
 def is_drawn(name: str, part: int = 2) -> bool:
     """Is the case of this name in this run?  One in `part` is; all are with `RHO_SHARE=1`."""
-    return SHARE >= 1.0 or zlib.crc32(f"{SEED} {name}".encode()) % part == 0
+    return SHARE >= 1.0 or place(name) * part < 1.0
+
+
+def share_of_names(names: Iterable[str]) -> list[str]:
+    """This run's share of the names, at least one: each is in it or not, whatever the others."""
+    given = list(names)
+    return [name for name in given if SHARE >= 1.0 or place(name) < SHARE] or [min(given, key=place)]
 
 
 def half(cases: Iterable[Case], of: str) -> list[Case]:

@@ -3,7 +3,7 @@
 Fields come from the types (`forging.fields_in`), so that a new one is forged without anybody's thinking of it.  A forgery is
 refused if the format, the verifiers, or a proof done again says no.  What is accepted must be named here, or in what the
 product itself declares advisory, with the reason: it says less than was known, or it is right as well.  Of answers there are some
-6,000 forgeries, of plans 1,100; the gate tries a tenth of the answers and two a field of the plans.
+6,000 forgeries, of plans 1,100; the gate tries a twentieth of the answers and two a field of the plans.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import pytest
 from rho.backend.vm.values import array
 from rho.shell.console.process_exit import Exit
 from rho.shell.display.values import display, line_count
-from rho.shell.execution.doctest import check_case
+from rho.shell.execution.doctest import DoctestRunner
 from rho.shell.execution.doctest_parser import markdown_cases
 from rho.shell.repl.commands import run_command
 from rho.shell.workspace.exchange import doctest_problems, session_markdown, statements_of_transcript
@@ -34,7 +34,7 @@ def test_a_saved_session_is_a_test(enter: Enter, workspace: Workspace) -> None:
     enter(*ENTRIES)
     text = session_markdown(workspace.state, "session")
     cases = list(markdown_cases(text))
-    assert len(cases) == 1 and [failure for case in cases for failure in check_case(case, "session.md", text)] == []
+    assert len(cases) == 1 and [failure for case in cases for failure in DoctestRunner("session.md").case(case, text)] == []
     wrong = text.replace("⍝ → 1 3  5", "⍝ → 1 3  6")
     assert wrong != text and doctest_problems(wrong, "session.md")
 

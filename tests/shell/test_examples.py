@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rho.shell.execution.doctest import check_case
+from rho.shell.execution.doctest import DoctestRunner
 from rho.shell.execution.doctest_parser import (
     ClaimKind,
     DoctestClaim,
@@ -81,7 +81,7 @@ WRONG = {
 def test_a_wrong_claim_says_what_is_so(claim: str) -> None:
     text = f"```rho\nx ← 1 2 3\nx\n⍝ type: i64[3]\n{claim}\n```\n"
     (case,) = markdown_cases(text)
-    (failure,) = check_case(case, "claims.md", text)
+    (failure,) = DoctestRunner("claims.md").case(case, text)
     assert failure.line == 5 and WRONG[claim] in failure.message
 
 
@@ -111,20 +111,20 @@ BROKEN = (
 @pytest.mark.parametrize("program", HELD)
 def test_claims_that_hold(program: str) -> None:
     text = f"```rho\n{program}\n```\n"
-    assert [check_case(case, "claims.md", text) for case in markdown_cases(text)] == [[]]
+    assert [DoctestRunner("claims.md").case(case, text) for case in markdown_cases(text)] == [[]]
 
 
 @pytest.mark.parametrize(("program", "wrong"), BROKEN)
 def test_claims_of_messages_that_do_not_hold(program: str, wrong: str) -> None:
     text = f"```rho\n{program}\n```\n"
     (case,) = markdown_cases(text)
-    failures = check_case(case, "claims.md", text)
+    failures = DoctestRunner("claims.md").case(case, text)
     assert failures and wrong in failures[0].message
 
 
 def test_a_line_has_its_value_in_its_shape() -> None:
     text = "```rho\n3 ⇐ ,3\n```\n"
-    (failure,) = [failure for case in markdown_cases(text) for failure in check_case(case, "claims.md", text)]
+    (failure,) = [failure for case in markdown_cases(text) for failure in DoctestRunner("claims.md").case(case, text)]
     assert failure.message == "prints 3 of shape 1, not 3 of shape ⍬"
 
 

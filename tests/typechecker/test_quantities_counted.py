@@ -98,10 +98,10 @@ def test_exact_grades_are_counted_exactly() -> None:
 DOCUMENT = Path(__file__).parent / "quantities.md"
 
 
-@pytest.mark.parametrize("program", [text for text in programs_of(DOCUMENT) if check(Source("<test>", text)).core is not None])
+@pytest.mark.parametrize("program", list(programs_of(DOCUMENT)))
 def test_counted_reads_of_the_documents_programs(program: str) -> None:
     ran, wrong = faults(program, 0)
-    assert ran
+    assert ran or check(Source("<test>", program)).core is None
     assert not wrong
 
 
