@@ -116,7 +116,7 @@ day ← 0⌈365⌊i64 date-first
 daily ← (1+⌈/0⌈day)↑366 +⌸ (day ⋄ paid)
 output average ← 7 rolling.mean daily
 (shops s) ← 50 set.classes_within shop
-(payments q) ← 9 set.classes_within text.lower text.flush pay
+(payments q) ← 9 set.classes_within text.lower text.trim pay
 output shops
 output payments
 output table ← (s ⋄ q) group.pivot paid

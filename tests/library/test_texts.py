@@ -72,6 +72,10 @@ def test_as_strings_of_python(tmp_path: Path) -> None:
 
 
 def test_rows_of_text() -> None:
+    assert rho.eval("use text ⋄ text.trim ↑' CASH ' '  a b' ''").tolist() == [[*"CASH"], [*"a b "], [*"    "]]
+    for shape, trimmed in (("2 0", (2, 0)), ("0 3", (0, 0)), ("2 3", (2, 0)), ("2 1 3", (2, 1, 0))):
+        assert np.shape(rho.eval(f"use text ⋄ text.trim {shape}⍴' '")) == trimmed
+    assert np.shape(rho.eval("use text ⋄ text.trim 2 2 4⍴' ab '")) == (2, 2, 2)
     assert list(rho.eval("use text ⋄ ['banana' ⋄ 'cherry'] text.contains 'an'")) == [True, False]
     assert np.shape(rho.eval("use text ⋄ ', ' text.join 0 3⍴' '")) == (0,)
     assert "".join(rho.eval("use text ⋄ ', ' text.join ['ab' ⋄ '  ' ⋄ 'c ']")) == "ab, , c"

@@ -255,7 +255,7 @@ def _declared(b: Builder, index: Operand, size: Size) -> str:
         return ""
     if (size.bounds()[0] or 0) < 1 and b.facts_of(index).modulus == size and not b.at_most(ONE, size):
         return _stated(ONE, size)
-    if size.constant is not None and not b.text(b.span_of(index)).isidentifier():
+    if size.constant is not None and index.value in b.definitions:
         return "a range that an `input` declares carries over: of `x : int<7..9>[n]`, `x-7` is a position on an axis of 3"
     return f"an index that its `input` or signature declares `idx<{size}>` is known to be in range"
 
