@@ -235,6 +235,8 @@ def number_clauses(cells: Sequence[str], kind: Kind) -> list[str]:
             continue
         if group and not any(map(_group_of(reading).search, cells)):
             continue
+        if group and any(re.match(rf"[-+]?0{re.escape(group)}", cell) for cell in cells):
+            continue  # no group of digits begins with 0
         if decimal != "." and group != "." and not any(decimal in cell for cell in cells):
             continue
         clauses.append(" ".join([f'group "{group}"'] * bool(group) + [f'decimal "{decimal}"'] * (decimal != ".")))

@@ -289,10 +289,11 @@ def _infer_column(cells: Sequence[str], name: str, separator: str, where: Sequen
     missing = " missing ⎕nan" * lacks
     if all_read(filled, Kind.F64):
         return _Inferred("f64[n]", missing, _grouping_remark(filled, separator))
-    whole_numbers = [] if lacks else number_clauses(filled, Kind.I64)
-    for type, clauses in (("i64[n]", whole_numbers), ("f64[n]", number_clauses(filled, Kind.F64))):
+    numbers = sorted(number_clauses(filled, Kind.F64), key=lambda clause: separator == ";" and clause == 'group ","')
+    whole_numbers = [] if lacks or numbers[:1] == ['decimal ","'] else number_clauses(filled, Kind.I64)
+    for type, clauses in (("i64[n]", whole_numbers), ("f64[n]", numbers)):
         if clauses:
-            others = [clause for clause in number_clauses(filled, Kind.F64) if clause != clauses[0]]
+            others = [clause for clause in numbers if clause != clauses[0]]
             return _Inferred(type, f"{missing} {clauses[0]}", f"or {others[0]}: both fit" if others else "")
     return _Inferred(f"char[n {name}_w]", ' missing ""' * lacks, _text_remark(cells, where))
 

@@ -76,6 +76,14 @@ def test_groups_beside_semicolons(rho: Rho, tmp_path: Path, monkeypatch: pytest.
     ]  # fmt: skip
 
 
+def test_a_comma_between_semicolons_is_a_decimal_sign(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column of 1,243 and 0,219 was read as thousands: a group of digits begins with no 0."""
+    assert made(rho, tmp_path, "v;w;u\n1,243;1,234;1.234.567\n0,219;5,678;2.345.678\n", monkeypatch) == [
+        'f64[n] ← "t.csv:v" decimal "," sep ";"', 'f64[n] ← "t.csv:w" decimal "," sep ";"  ⍝ or group ",": both fit',
+        'i64[n] ← "t.csv:u" group "." decimal "," sep ";"',
+    ]  # fmt: skip
+
+
 def test_files_with_types(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each file becomes a program that reads it."""
     monkeypatch.chdir(tmp_path)

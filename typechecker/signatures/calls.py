@@ -123,7 +123,8 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
             character = value.type.element.kind is Kind.CHAR and (value.type.rank, rank) == (0, 1)
             cure = ("one character in quotes is a scalar: `,'a'` is a text of it",) if character else ()
             if rank == 1 and value.type.rank == 0 and value.type.element.kind is not Kind.CHAR:
-                cure = (f"one value for all: `(≢x)⍴{ctx.builder.text(ctx.builder.span_of(value))}` repeats it for each item of x",)
+                one = ctx.builder.text(ctx.builder.span_of(value))
+                cure = (f"one value for all: `(≢x)⍴{one}` repeats it for each item of x",)
             return ctx.error(
                 Code.E131,
                 f"`{_called(ctx, function, span)}` needs cells of rank {rank} here, but this argument has rank {value.type.rank}",
