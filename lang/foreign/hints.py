@@ -61,9 +61,19 @@ def _explanation(error: Diagnostic, source: Source, text: str, query: FactQuery)
         if row.codes is not None and error.code not in row.codes:
             continue
         for match in _matches(pattern, line, max(0, position - _CONTEXT_CHARACTERS), position + _CONTEXT_CHARACTERS):
-            if _causes(match, error, first) and not (row.hint == "" and _is_defined(match["w"], text)):
+            if not _causes(match, error, first) or (error.code != Code.E001 and _is_of_library(match, text)):
+                continue
+            if row.hint or not _is_defined(match["w"], text):
                 return _diagnose(row, match, source, first, error, query)
     return None
+
+
+def _is_of_library(match: re.Match[str], text: str) -> bool:
+    """Is the word at fault a member of a module that the program uses: `group.quantile`?"""
+    if "w" not in match.re.groupindex:
+        return False
+    module = re.search(r"\b(\w+)\.$", match.string[: match.start("w")])
+    return module is not None and re.search(rf"\buse[ \t]+{module[1]}\b", text) is not None
 
 
 def _matches(pattern: re.Pattern[str], line: str, first: int, last: int) -> Iterable[re.Match[str]]:

@@ -81,10 +81,15 @@ def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, n
     _bind_element(ctx, node.element, value, bindings)
     shape = value.type.shape
     items = node.shape
+    variables = [i for i, part in enumerate(items) if isinstance(part, ShapeVariable)]
+    rank = 1 if node.element.name == "perm" else len(items)
+    if not variables and len(shape) != rank:
+        message = f"`{name}` takes an array of rank {rank} here, but this item of the tuple has rank {len(shape)}"
+        ctx.error(Code.E131, message, span, label=show_type(value.type))
+        return False
     if node.element.name == "perm":
         _bind_size(node.element.args[0], shape[0], bindings)
         return True
-    variables = [i for i, part in enumerate(items) if isinstance(part, ShapeVariable)]
     if variables:
         at = variables[0]
         after = len(items) - at - 1
