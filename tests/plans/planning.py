@@ -6,9 +6,11 @@ import json
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from rho import backend
+from rho.backend.devices.profile import Profile
 from rho.backend.devices.profile_toml import read_profile
 from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import Graph
@@ -43,9 +45,19 @@ def case_of(
     drawn: Drawn, budget: Budget = QUICK, objectives: Sequence[Objective] = (), axes: Axes | None = None
 ) -> Case:  # fmt: skip
     """Plan a drawn program, along these axes where they are given.  Refused and Rejected are passed on."""
-    core = check(Source("<plans>", drawn.text)).core
-    bound = backend.bind_shapes(core, drawn.shapes)
-    profile = read_profile("<drawn>", drawn.profile)
+    core, bound = bound_of(drawn.text, tuple(sorted(drawn.shapes.items())))
+    profile = profile_of(drawn.profile)
     planned = plan_program(core, bound, profile, objectives=objectives, budget=budget, axes=axes)
     stored = encode_plan(planned.plan)
     return Case(json.loads(stored), tomllib.loads(drawn.profile), planned.program.bound.graph, planned, stored, core, bound)
+
+
+@lru_cache(maxsize=8)
+def bound_of(text: str, shapes: tuple[tuple[str, tuple[int, ...]], ...]) -> tuple[Core, BoundGraph]:
+    core = check(Source("<plans>", text)).core
+    return core, backend.bind_shapes(core, dict(shapes))
+
+
+@lru_cache(maxsize=8)
+def profile_of(toml: str) -> Profile:
+    return read_profile("<drawn>", toml)
