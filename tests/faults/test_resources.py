@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from share import share
+from without_code import forget_code
 
 from rho.backend.jit import compiler
 from rho.shell.console.standard_streams import Console
@@ -121,7 +122,7 @@ def test_a_kernel_that_cannot_be_made(what: str, error: Exception, monkeypatch: 
     real = getattr(compiler, what)
 
     def patched(patch: pytest.MonkeyPatch, number: int, seen: list[object]) -> None:
-        patch.setattr(compiler, "_addresses", {})
+        forget_code(patch)
         patch.setattr(compiler, what, failing(real, number, error, seen))
 
     assert attempts(patched, "(+/√⍳5000),⌈/⌽(⍳5000)×2.5") > 0

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from without_code import forget_code
 
 import rho
+from rho.backend.cpu import templates
 from rho.backend.jit import compiler, tiering
 from rho.backend.vm import runtime
 from rho.backend.vm.bytecode import NOT_APPLICABLE
 from rho.backend.vm.call_sites import CallSite
 from rho.backend.vm.executor import never_applicable
 from rho.shell.embedding.functions import Function
+from rho.typechecker.elements import Kind
 
 from .test_linked import each_plainly, linked, plainly, same
 
@@ -153,8 +156,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[CallSite]:
 def test_short_arrays_have_their_kernels_after_some_calls(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One thread compiles them while calls go on; then no call asks Python."""
     monkeypatch.setattr(tiering, "COMPILE_NANOSECONDS", 10e9)
-    monkeypatch.setattr(compiler, "_addresses", {})
-    monkeypatch.setattr(tiering, "_requests", {})
+    forget_code(monkeypatch)
     monkeypatch.setenv("RHO_KERNEL_CACHE", "off")
     asked, function, given = recorded(monkeypatch), rho.compile(text), np.arange(10.0)
     deadline = time.monotonic() + 300
@@ -163,6 +165,16 @@ def test_short_arrays_have_their_kernels_after_some_calls(text: str, monkeypatch
         for _ in range(100):
             function(given)
     assert not asked
+
+
+def test_code_that_a_test_has_compiled_anew_is_in_no_launch_of_later_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`test_tuning` found the scan of ten items at another address than those of all other sizes."""
+    monkeypatch.setenv(tiering.SWITCH, "always")
+    with monkeypatch.context() as patch:
+        forget_code(patch)
+        rho.compile("{+\\⍵}")(np.arange(10.0))
+    plan = templates.scan_plan("add", Kind.F64, np.arange(10.0), 0, 1)
+    assert plan is not None and plan.pieces.address == compiler.address_of(plan.code)
 
 
 @pytest.mark.parametrize("text", ["{(⍵>0.5)/⍵}", "{⍸⍵>0.5}"])

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from values import is_within
+from without_code import forget_code
 
 import rho
-from rho.backend.jit import compiler, tiering
+from rho.backend.jit import tiering
 from rho.backend.library import products
 from rho.backend.library.products import bound_product, products_of
 from rho.backend.loopir.ir import Index, LoopBuilder, quotient
@@ -315,7 +316,7 @@ def test_any_number_of_shared_rows_gives_the_same_bits(rows: int, monkeypatch: p
     monkeypatch.setenv("RHO_KERNELS", "always")
     expected = rho.compile("{⍺+.×⍵}")(matrix, vector)
     monkeypatch.setattr(lower_phase, "SHARING_ROWS", rows)
-    monkeypatch.setattr(compiler, "_addresses", {})
+    forget_code(monkeypatch)
     monkeypatch.setenv("RHO_KERNEL_CACHE", "off")
     np.testing.assert_array_equal(rho.compile("{⍺+.×⍵}")(matrix, vector), expected)
     with pytest.raises(AssertionError):  # what would read and write past the arrays

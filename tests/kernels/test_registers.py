@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from without_code import forget_code
 
 from rho import backend
 from rho.backend.codegen.llvm_printer import llvm_text
@@ -49,7 +50,7 @@ def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     compile_text = compiler.compile_text
     monkeypatch.setenv("RHO_KERNEL_CACHE", "off")  # whose entries are for the registers of this processor
     monkeypatch.setattr(compiler, "compile_text", compiled)
-    monkeypatch.setattr(compiler, "_addresses", {})
+    forget_code(monkeypatch)
     monkeypatch.setattr(compiler, "vector_bytes", lambda: request.param)
     monkeypatch.setattr(lowering, "program_of", watched(lowering.program_of))
     return seen

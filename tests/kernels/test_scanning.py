@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from without_code import forget_code
 
 import rho
 from rho.backend.cpu import templates as cpu_templates
 from rho.backend.cpu.numpy_reductions import scan_axis
 from rho.backend.cpu.numpy_scalars import UFUNC_FUNCTIONS
 from rho.backend.gpu.launch import run_text, text_for
-from rho.backend.jit import compiler, tiering
+from rho.backend.jit import tiering
 from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir import templates
 from rho.backend.loopir.templates import GpuScanForm, gpu_scan
@@ -107,8 +108,7 @@ def test_registers_of_any_width(kind: Kind, function: str, bytes: int, monkeypat
     """Also of those that are not full: rows that are turned, and lanes that are joined with what is not there."""
     monkeypatch.setenv(tiering.SWITCH, "always")
     monkeypatch.setattr(templates, "vector_bytes", lambda: bytes)
-    monkeypatch.setattr(compiler, "_addresses", {})
-    monkeypatch.setattr(cpu_templates, "_scan_cache", LruCache(256))
+    forget_code(monkeypatch)
     for shape, axis in (((5001,), 0), ((700,), 0), ((37, 45), 1), ((9, 203), 1), ((3, 1100), 1), ((70, 41), 0), ((11, 3), 1)):
         array = data(kind, int(np.prod(shape)), 3).reshape(shape)
         if kind.is_float:

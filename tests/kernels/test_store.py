@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from without_code import forget_code
 
 from rho.backend.jit import compiler, tiering
 from rho.backend.vm import runtime
@@ -27,7 +28,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             thread.join()
     runtime.native()  # compiled once a process, here or before
     monkeypatch.setenv(compiler.SWITCH, str(tmp_path / "kernels"))
-    monkeypatch.setattr(compiler, "_addresses", {})
+    forget_code(monkeypatch)
     return tmp_path / "kernels"
 
 
@@ -47,7 +48,7 @@ def triple(monkeypatch: pytest.MonkeyPatch) -> int:
 
     with monkeypatch.context() as patch:
         patch.setattr(compiler, "compile_text", counting)
-        patch.setattr(compiler, "_addresses", {})
+        forget_code(patch)
         body = [read(0, Kind.F64), apply("add", (0, 0), Kind.F64), apply("add", (0, 1), Kind.F64)]
         made = phase([9], [projection([9], [9], [0])], body, [2])
         (result,) = run(made, [np.arange(9.0)], tiering.Mode.ALWAYS)
