@@ -280,6 +280,9 @@ def _value(node: SizeExpression, known: Callable[[SizeName], Size]) -> Size | No
 #
 # Checks a value against a declared type and converts it where it widens.
 
+_ONE_MASK = "select from all arguments with the same mask: `(m⌿x) … m⌿y`"
+
+
 def conform(
     ctx: Context, value: Value, expected: DeclaredType, span: Span, what: str, notes: tuple[str, ...] = ()
 ) -> Value:  # fmt: skip
@@ -305,6 +308,8 @@ def conform(
     for a, b in zip(value.type.shape, expected.shape, strict=True):
         fact = SizeFact(Relation.EQUAL, a, b)
         message = f"{what} is declared {show_type(expected)}, but this is {show_type(value.type)}"
+        if a.is_runtime() and b.constant is None and not b.is_runtime():
+            notes = (*notes, _ONE_MASK)
         if not ctx.builder.require(Obligation(fact, Code.E201, span, message, notes=notes)):
             return ctx.builder.poison(span)
     return element_as(ctx, value, expected, span, what)
