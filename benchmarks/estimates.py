@@ -144,7 +144,7 @@ def jobs(sizes: list[int], only: str, programs: Sequence[tuple[str, str]] = PROG
 
 def run_in_a_row(job: Job, threads: int, watch: Any) -> None:
     """`IN_A_ROW` runs after an uncounted one, repeated if other processes used the processor meanwhile."""
-    for spent in watch.undisturbed(lambda _: [run_once(job, threads) for _ in range(IN_A_ROW + 1)])[0][1:]:
+    for spent in watch.undisturbed(lambda: [run_once(job, threads) for _ in range(IN_A_ROW + 1)])[0][1:]:
         for which, ns in spent.items():
             job.spent[which].append(ns)
 

@@ -30,7 +30,7 @@ from ..devices.this_machine import HostFacts, host_profile, with_default_tables
 from ..graph.phases import LibraryPhase, Structured
 from ..jit.tiering import tier_name
 from . import probes
-from .measurement_loop import Clock, LoadMonitor, Section, low, waited_ns
+from .measurement_loop import Clock, Disturbed, LoadMonitor, Section, waited_ns
 from .probes import ProbeProgram, last, warm_kernels
 
 
@@ -38,8 +38,8 @@ from .probes import ProbeProgram, last, warm_kernels
 class CalibrationEffort:
     """The effort of a calibration: `rounds` through all probes, each of which runs for about `budget_ns` (a program for
     `other_ns`).  `places`: the most sizes of a row.  After `seconds` nothing is repeated, and after four fifths of them no new
-    library phase begins.  `attempts`: how often a disturbed calibration is started; it ends as soon as it is known to be
-    disturbed.  `force`: keep disturbed measurements."""
+    library phase begins.  `attempts`: how often a disturbed calibration is started, none after three times `seconds`; it ends
+    as soon as it is known to be disturbed.  `force`: keep disturbed measurements."""
 
     rounds: int = 3
     other_ns: int = 4_000_000
@@ -55,10 +55,6 @@ _LARGE: Final = 31 << 20
 """Bytes just below the size from which the C library asks the system for every array."""
 
 
-class Disturbed(Exception):
-    """Raised for a calibration that is not kept; the text completes `this machine was not calibrated: `."""
-
-
 def calibrate(
     facts: HostFacts, clock: Clock = perf_counter_ns, effort: CalibrationEffort | None = None, today: date | None = None,
     report: Callable[[str], None] = lambda words: None,
@@ -67,12 +63,12 @@ def calibrate(
     deviation of estimates from programs that were run for comparison.
 
     Raises RunFailed if other programs use the processors, or if a product or a block deviates far from the tables."""
-    effort = effort or CalibrationEffort()
+    effort, begun = effort or CalibrationEffort(), clock()
     for left in range(effort.attempts - 1, -1, -1):
         try:
             profile, spread = _measured(facts, clock, effort, today)
         except Disturbed as trouble:
-            if not left:
+            if not left or clock() - begun > 3 * effort.seconds * 10**9:
                 text = f"this machine was not calibrated: {trouble}"
                 raise RunFailed([Diagnostic(Code.E709, text, Span("", 0, 0), notes=(_FORCE,))]) from None
             report(f"{trouble}; measuring again")
@@ -88,19 +84,19 @@ def _measured(facts: HostFacts, clock: Clock, effort: CalibrationEffort, today: 
     until = start + effort.seconds * 10**9
     settle_memory()
     with warm_kernels(), CpuBackend(threads).quiet():
-        watch = LoadMonitor()
+        watch = LoadMonitor(force=effort.force)
         computed = Section(clock, effort.budget_ns, watch, usual=min)
         programs = Section(clock, effort.other_ns, watch, threads)
         for row in probes.kernel_rows():
             computed.add(row, 1)
         computed.again(effort.rounds, until)
-        _require_calm(watch, effort)
+        watch.require_calm()
         programs.grow(probes.rows(threads), effort.rounds, until, effort.places, 2 * until)
         computed.again(effort.rounds, until)
-        _require_calm(watch, effort)
+        watch.require_calm()
         programs.grow(probes.LIBRARY, effort.rounds, until, effort.places, until - effort.seconds * 2 * 10**8)
         computed.again(effort.rounds, until)
-        _require_calm(watch, effort)
+        watch.require_calm()
         tables = {**programs.tables(disturbed=effort.force), **computed.tables(disturbed=effort.force)}
         profile = host_profile(facts, tier_name(), {**facts.facts(), "numpy": np.__version__})
         known = with_default_tables(profile).home
@@ -160,22 +156,9 @@ _APART: Final = 8
 
 # ---------------------------------------------------------------------------- what is not kept
 
-_DISTURBED: Final = Fraction(1, 5)
-"""The greatest share of disturbed measurements."""
-_STOLEN: Final = Fraction(1, 10)
 _FAR: Final = 4
 """The most times that a product or a block may take longer or less than the tables say."""
 _FORCE: Final = "measure again when the machine is idle, or keep what was measured with `--force`"
-
-
-def _require_calm(watch: LoadMonitor, effort: CalibrationEffort) -> None:
-    stolen = watch.stolen()
-    if not effort.force and (watch.disturbed > _DISTURBED * watch.measured or stolen > _STOLEN):
-        share, others = 100 * watch.disturbed // max(1, watch.measured), watch.others()
-        if stolen > _STOLEN:
-            others.append(f"other guests of the host ({float(stolen):.0%} of a core)")
-        by = f": {', '.join(others)}" if others else ""
-        raise Disturbed(f"others used the processor during {share} % of the measurements{by}")
 
 
 def _require_near(checks: Sequence[tuple[Fraction, str]], effort: CalibrationEffort) -> None:
@@ -210,14 +193,15 @@ def ratios(device: DeviceProfile, watch: LoadMonitor, effort: CalibrationEffort)
             shape = "f64[s s]" if text in _TOGETHER else "f64[n]"
             ready = ProbeProgram(text, {"x": shape, "y": shape}, last()).ready(points, device.threads)
             ready.run()
-            tries = [watch.undisturbed(lambda _, ready=ready: ready.run()) for _ in range(2 * effort.rounds)]  # type: ignore[misc]
-            runs = [run for run, calm in tries if calm or effort.force]
+            tries = [watch.undisturbed(ready.run) for _ in range(2 * effort.rounds)]
+            runs = [(run, share) for run, share in tries if share]
             if not runs:
                 continue
-            phases = [number for number, took in enumerate(runs[0]) if isinstance(took.step, Structured | LibraryPhase)]
+            steps_of, _ = runs[0]
+            phases = [number for number, took in enumerate(steps_of) if isinstance(took.step, Structured | LibraryPhase)]
             for group in [phases] if text in _TOGETHER else [[number] for number in phases]:
-                actual = low([sum(run[number].ns for number in group) for run in runs])
-                steps = (step_ns(runs[0][number].step, ready.bound, device, Calibration()) for number in group)
+                actual = min(round(share * sum(run[number].ns for number in group)) for run, share in runs)
+                steps = (step_ns(steps_of[number].step, ready.bound, device, Calibration()) for number in group)
                 estimate = sum(step.ns for step in steps if step is not None)
                 if estimate and actual >= _LEAST_NS:
                     yield Fraction(actual, estimate), text

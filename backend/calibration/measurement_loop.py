@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from fractions import Fraction
-from functools import partial
 from statistics import median
 from time import perf_counter_ns, process_time_ns
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
@@ -27,36 +26,60 @@ from ..devices.profile import CostTable
 #
 # Other programs want the processors that a measurement wants.  The system counts how long each thread was ready but did not run;
 # where it does not, the excess of the wall clock over processor time stands in.  A measurement during which the process waited is
-# repeated, and discarded if it waited each time.  The time that a hypervisor gave to other guests is known only for the
-# calibration as a whole.
+# repeated, and takes the share of its time in which the process had its processors; it is discarded if that was less than half of
+# it each time.  The time that a hypervisor gave to other guests is known only for the calibration as a whole.
 
 T = TypeVar("T")
 
-_WAITED: Final = 20
-"""A measurement is disturbed if the process waited for more than 1/_WAITED of it."""
-_TRIES: Final = 5
+class Disturbed(Exception):
+    """Raised for a calibration that is not kept; the text completes `this machine was not calibrated: `."""
+
+
+_CALM: Final = 0.95
+"""A measurement is repeated if the process had its processors for less than this share of it."""
+_LEAST_SHARE: Final = 0.5
+_TRIES: Final = 3
+_DISTURBED: Final = Fraction(1, 5)
+"""The greatest share of disturbed measurements."""
+_STOLEN: Final = Fraction(1, 10)
+_ENOUGH: Final = 60
+"""The measurements after which a calibration is known to be disturbed."""
 _PROCESSES: Final = "/proc"
 _SHOWN: Final = 3
 
 
 class LoadMonitor:
-    """`measured`, `disturbed`: the numbers of all measurements, and of those during which the process waited for a processor."""
+    """`measured`, `disturbed`: the numbers of all measurements, and of those for half of which a thread waited for a processor.
+    `force`: keep these."""
 
-    def __init__(self) -> None:
-        self.measured = self.disturbed = 0
+    def __init__(self, *, force: bool = False) -> None:
+        self.measured, self.disturbed, self.force = 0, 0, force
         self._start, self._used, self._stolen = perf_counter_ns(), processor_times(), stolen_ns()
 
-    def undisturbed(self, measure: Callable[[int], T]) -> tuple[T, bool]:
-        """The result of `measure`, which is called with the number of the attempt; and whether the process had its processors."""
-        for number in range(_TRIES):
-            start, waited = perf_counter_ns(), waited_ns()
-            result = measure(number)
-            calm = _WAITED * (waited_ns() - waited) <= perf_counter_ns() - start
-            if calm:
-                break
+    def undisturbed(self, measure: Callable[[], T]) -> tuple[T, float]:
+        """The result of the calmest of some attempts, and the share of it for which no thread waited; 0 if that is less than half
+        of it.  Where several threads work, the others wait for the one that has no processor."""
+        attempts = list[tuple[float, T]]()
+        while len(attempts) < _TRIES and (not attempts or attempts[-1][0] < _CALM):
+            start, before = perf_counter_ns(), waits_ns()
+            result = measure()
+            waited, elapsed = waits_ns(), max(1, perf_counter_ns() - start)
+            longest = max(ns - before.get(thread, 0) for thread, ns in waited.items())
+            attempts.append((1 - min(1.0, longest / elapsed), result))
+        share, result = max(attempts, key=lambda attempt: attempt[0])
         self.measured += 1
-        self.disturbed += not calm
-        return result, calm
+        self.disturbed += share < _LEAST_SHARE
+        return result, share if share >= _LEAST_SHARE or self.force else 0.0
+
+    def require_calm(self, least: int = 0) -> None:
+        """Raises Disturbed if too many of at least `least` measurements were disturbed."""
+        stolen = self.stolen()
+        if not self.force and self.measured >= least and (self.disturbed > _DISTURBED * self.measured or stolen > _STOLEN):
+            share, others = 100 * self.disturbed // max(1, self.measured), self.others()
+            if stolen > _STOLEN:
+                others.append(f"other guests of the host ({float(stolen):.0%} of a core)")
+            by = f": {', '.join(others)}" if others else ""
+            raise Disturbed(f"others used the processor during {share} % of the measurements{by}")
 
     def stolen(self) -> Fraction:
         """The share of one processor's time that a hypervisor gave to other guests since the monitor began."""
@@ -70,13 +93,18 @@ class LoadMonitor:
         return [f"`{name}` (process {number}, {share:.0f} % of a core)" for share, (number, name) in busy[:_SHOWN] if share >= 10]
 
 
-def waited_ns() -> int:
-    """Nanoseconds, from some fixed moment, for which threads of this process were ready but did not run."""
+def waits_ns() -> dict[str, int]:
+    """By thread of this process, the nanoseconds, from some fixed moment, for which it was ready but did not run."""
     try:
         threads = os.listdir(f"{_PROCESSES}/self/task")
-        return sum(int(_kernel_text(f"self/task/{thread}/schedstat").split()[1]) for thread in threads)
+        return {thread: int(_kernel_text(f"self/task/{thread}/schedstat").split()[1]) for thread in threads}
     except (OSError, ValueError, IndexError):
-        return perf_counter_ns() - process_time_ns()
+        return {"": perf_counter_ns() - process_time_ns()}
+
+
+def waited_ns() -> int:
+    """The nanoseconds for which all threads of this process together were ready but did not run."""
+    return sum(waits_ns().values())
 
 
 def stolen_ns() -> int:
@@ -271,16 +299,24 @@ class Section:
         for _ in range(rounds):
             for key, run in self.live.items():
                 if not (self.times[key] or key in self.spoilt) or self.clock() <= until:
-                    took, calm = self.watch.undisturbed(partial(self._in_a_row, run))
+                    took, calm = self._in_a_row(run)
                     (self.times[key] if calm else self.spoilt.setdefault(key, [])).append(took)
+            self.watch.require_calm(_ENOUGH)
 
-    def _in_a_row(self, run: Run, number: int = 0) -> int:
-        """The median of consecutive runs; each attempt makes fewer of them."""
+    def _in_a_row(self, run: Run) -> tuple[int, bool]:
+        """The median of consecutive runs, the least where some of them waited, without what they waited; and whether most of them
+        count."""
         run()
-        start, times = self.clock(), list[int]()
-        while len(times) < _LEAST or (len(times) < _MOST and self.clock() - start < self.budget_ns >> number):
-            times.append(run())
-        return int(median(times))
+        start, times, spoilt, usual = self.clock(), list[float](), list[int](), median
+        while len(times) + len(spoilt) < _LEAST or (len(times) < _MOST and self.clock() - start < self.budget_ns):
+            took, share = self.watch.undisturbed(run)
+            if share:
+                times.append(took * share)
+            else:
+                spoilt.append(took)
+            if share < _CALM:
+                usual = min
+        return round(usual(times or spoilt)), len(times) >= len(spoilt)
 
     def tables(self, *, disturbed: bool = False) -> Mapping[str, CostTable]:
         """Tables through the points that were timed undisturbed; `disturbed`: through all times.  A difference that is lost in

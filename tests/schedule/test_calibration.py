@@ -58,6 +58,14 @@ class Made:
         return lambda: next(self.times)
 
 
+class Counted:
+    def __init__(self, runs: Iterator[int]) -> None:
+        self.runs = runs
+
+    def ready(self, size: int, threads: int, clock: Clock) -> Callable[[], int]:
+        return lambda: next(self.runs) or 1
+
+
 def taking(*times: int) -> Times:
     return Times(((Made(*times), None, 1),))
 
@@ -65,8 +73,8 @@ def taking(*times: int) -> Times:
 class Calm(measurement_loop.LoadMonitor):
     """The monitor of a machine that runs nothing else, whatever this one runs."""
 
-    def undisturbed(self, measure: Callable[[int], T]) -> tuple[T, bool]:
-        return measure(0), True
+    def undisturbed(self, measure: Callable[[], T]) -> tuple[T, float]:
+        return measure(), 1.0
 
 
 def section(*, budget_ns: int = 10**9, clock: Clock | None = None, threads: int = 1) -> Section:
@@ -201,24 +209,44 @@ def test_kernels_are_warm_only_while_measuring(monkeypatch: pytest.MonkeyPatch) 
 
 
 def waiting(monkeypatch: pytest.MonkeyPatch, *shares: float) -> measurement_loop.LoadMonitor:
-    """A monitor of a process that waits for its processors for such shares of its measurements, the last one for ever."""
-    waits = itertools.accumulate(wait for share in (*shares, *[shares[-1]] * 99) for wait in (0, int(1000 * share)))
+    """A monitor of a process, one of whose threads waits for such shares of its measurements, the last one for ever."""
+    waits = itertools.accumulate(wait for share in (*shares, *[shares[-1]] * 999) for wait in (0, int(1000 * share)))
     monkeypatch.setattr(measurement_loop, "perf_counter_ns", partial(next, itertools.count(0, 1000)))
-    monkeypatch.setattr(measurement_loop, "waited_ns", partial(next, waits))
+    monkeypatch.setattr(measurement_loop, "waits_ns", lambda: {"1": 0, "2": next(waits)})
     return measurement_loop.LoadMonitor()
 
 
 def test_a_measurement_that_waited_for_a_processor_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    watch = waiting(monkeypatch, 0.5, 0.06, 0.04, 0.9)
-    assert watch.undisturbed("abc".__getitem__) == ("c", True)
-    assert watch.undisturbed("abcde".__getitem__) == ("e", False)
-    assert (watch.measured, watch.disturbed) == (2, 1)
+    """The calmest of three attempts counts, for the share of it in which no thread waited."""
+    watch = waiting(monkeypatch, 0.4, 0.04, 0.4, 0.2, 0.3, 0.9)
+    assert watch.undisturbed(partial(next, iter("abc"))) == ("b", 0.96)
+    assert watch.undisturbed(partial(next, iter("abc"))) == ("b", 0.8)
+    assert watch.undisturbed(partial(next, iter("abc")))[1] == 0
+    assert (watch.measured, watch.disturbed) == (3, 1)
+
+
+def test_what_is_disturbed_for_long_is_known_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, runs = section(budget_ns=0), itertools.count()
+    found.add(ProbeRow("add.f64", Times(((Counted(runs), None, 1),))), 8)
+    found.watch = waiting(monkeypatch, 0.9)
+    monkeypatch.setattr(measurement_loop, "stolen_ns", lambda: 0)
+    with pytest.raises(measurement_loop.Disturbed):
+        found.again(10**6, 10**9)
+    assert next(runs) < 1000
+
+
+def test_runs_that_waited_count_without_their_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = section(budget_ns=0)
+    found.add(ProbeRow("add.f64", taking(1000)), 8)
+    found.watch = waiting(monkeypatch, 0.25)
+    found.again(1, 10**9)
+    assert found.tables() == {"add.f64": CostTable((8,), (750,))}
 
 
 def test_what_was_never_timed_undisturbed_is_no_point_but_for_who_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
     found = section(budget_ns=0)
     found.add(ProbeRow("add.f64", taking(5)), 8)
-    found.watch = waiting(monkeypatch, 0.5)
+    found.watch = waiting(monkeypatch, 0.6)
     found.again(1, 10**9)
     assert found.tables() == {} and found.tables(disturbed=True) == {"add.f64": CostTable((8,), (5,))}
 
@@ -265,7 +293,8 @@ def test_tables_have_the_shape_of_the_known_ones_where_nothing_was_measured() ->
 def busy(monkeypatch: pytest.MonkeyPatch) -> HostFacts:
     monkeypatch.setenv(tiering.SWITCH, "off")
     monkeypatch.setattr(scalars, "CALLED", (Kind.F64,))
-    monkeypatch.setattr(measurement_loop, "waited_ns", partial(next, itertools.count(0, 10**12)))
+    waits = itertools.count(0, 10**12)
+    monkeypatch.setattr(measurement_loop, "waits_ns", lambda: {"": next(waits)})
     monkeypatch.setattr(measurement_loop.LoadMonitor, "others", lambda self: ["`make` (process 7, 99 % of a core)"])
     return HostFacts(1, 1 << 30, "Some Processor")
 
@@ -282,8 +311,9 @@ def test_a_host_that_gives_its_processors_to_other_guests_is_named(monkeypatch: 
     watch = measurement_loop.LoadMonitor()
     monkeypatch.setattr(watch, "stolen", lambda: Fraction(1, 4))
     with pytest.raises(measure.Disturbed, match=r"other guests of the host \(25% of a core\)"):
-        measure._require_calm(watch, CalibrationEffort())
-    measure._require_calm(watch, CalibrationEffort(force=True))
+        watch.require_calm()
+    watch.force = True
+    watch.require_calm()
 
 
 def test_tables_that_a_product_or_a_block_does_not_keep_to_are_refused() -> None:
