@@ -32,7 +32,7 @@ from rho import backend
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.gpu import cuda as bindings
 from rho.backend.gpu.cuda import CudaDriver
-from rho.backend.gpu.device import CardBackend
+from rho.backend.gpu.device import CardBackend, tiers
 from rho.backend.gpu.driver import Card
 from rho.backend.schedule.plan.plan import DeviceId
 from rho.backend.schedule.program.plan_program import plan_program
@@ -260,7 +260,7 @@ def main(arguments: Sequence[str] | None = None, xp: Any = None) -> int:
     os.environ["JAX_PLATFORMS"] = "cuda,cpu"
     found = bindings.cupy() if xp is None else xp
     if found is None:
-        print(f"graphics cards: {bindings.tier()}; nothing was run", file=sys.stderr)
+        print(f"graphics cards: {tiers()}; nothing was run", file=sys.stderr)
         return 2
     facts = found.cuda.runtime.getDeviceProperties(0)
     name = facts["name"].decode() if isinstance(facts["name"], bytes) else facts["name"]

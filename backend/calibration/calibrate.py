@@ -197,12 +197,11 @@ def ratios(device: DeviceProfile, watch: LoadMonitor, effort: CalibrationEffort)
             runs = [(run, share) for run, share in tries if share]
             if not runs:
                 continue
-            steps_of, _ = runs[0]
-            phases = [number for number, took in enumerate(steps_of) if isinstance(took.step, Structured | LibraryPhase)]
-            for group in [phases] if text in _TOGETHER else [[number] for number in phases]:
+            steps = {at: one.step for at, one in enumerate(runs[0][0]) if isinstance(one.step, Structured | LibraryPhase)}
+            for group in [[*steps]] if text in _TOGETHER else [[number] for number in steps]:
                 actual = min(round(share * sum(run[number].ns for number in group)) for run, share in runs)
-                steps = (step_ns(steps_of[number].step, ready.bound, device, Calibration()) for number in group)
-                estimate = sum(step.ns for step in steps if step is not None)
+                estimates = (step_ns(steps[number], ready.bound, device, Calibration()) for number in group)
+                estimate = sum(one.ns for one in estimates if one is not None)
                 if estimate and actual >= _LEAST_NS:
                     yield Fraction(actual, estimate), text
 

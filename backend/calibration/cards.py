@@ -114,9 +114,7 @@ def measured_card(name: str, backend: str, model: CardModel) -> DeviceProfile:
     for key, each, sample in (*_applied(kind), *_reduced(kind), *_applied(Kind.I64), *_reduced(Kind.BOOL)):
         if perf_counter_ns() < until:
             ops[key] = table((items * each, _in_turn(partial(sample(items).kernel, back_end))) for items in _ITEMS)
-    for function, group in _CLASSES.items():
-        if (known := ops.get(f"{function}.{kind.value}")) is not None:
-            ops[f"{group}.{kind.value}"] = known
+    ops |= {f"{group}.{kind.value}": ops[name] for one, group in _CLASSES.items() if (name := f"{one}.{kind.value}") in ops}
     for key, points in _library(back_end, model.lacking) if kind is Kind.F64 else ():
         if perf_counter_ns() < until:
             ops[key] = table(points)
@@ -184,10 +182,8 @@ def _reduction(kind: Kind, function: str, layout: str, items: int) -> ProbeSampl
         nodes.append(ApplyNode("convert", (0,), result))
     if layout == "full":
         return ProbeSample((items,), [ProbeOperand(kind, (items,))], nodes, result, function)
-    side, is_row = _SIDE[layout], layout in ("row", "short")
-    shape = items // side, side
-    operand = ProbeOperand(kind, shape, (0, 1) if is_row else (1, 0))
-    return ProbeSample(shape if is_row else shape[::-1], [operand], nodes, result, function)
+    shape, order = (items // _SIDE[layout], _SIDE[layout]), (0, 1) if layout in ("row", "short") else (1, 0)
+    return ProbeSample(tuple(shape[axis] for axis in order), [ProbeOperand(kind, shape, order)], nodes, result, function)
 
 
 def _library(back_end: CardBackend, lacking: Sequence[str]) -> Iterator[tuple[str, Iterator[Timed]]]:

@@ -307,7 +307,8 @@ class Section:
         """The median of consecutive runs, the least where some of them waited, without what they waited; and whether most of them
         count."""
         run()
-        start, times, spoilt, usual = self.clock(), list[float](), list[int](), median
+        start, times, spoilt = self.clock(), list[float](), list[int]()
+        usual: Callable[[Sequence[float]], float] = median
         while len(times) + len(spoilt) < _LEAST or (len(times) < _MOST and self.clock() - start < self.budget_ns):
             took, share = self.watch.undisturbed(run)
             if share:

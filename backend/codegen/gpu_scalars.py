@@ -125,6 +125,13 @@ class Expression:
         return self.text.let(self.kind, f"!{self.name}" if self.kind is Kind.BOOL else f"({TYPES[self.kind]})(~{self.name})")
 
 
+_AS_WIDE: Final = {Kind.F32: Kind.I32, Kind.F64: Kind.I64, Kind.I32: Kind.F32, Kind.I64: Kind.F64}
+"""By kind, the integer or the float of its width."""
+_AS_BITS: Final = {
+    Kind.F32: "float_as_int", Kind.F64: "double_as_longlong", Kind.I32: "int_as_float", Kind.I64: "longlong_as_double",
+}  # fmt: skip
+
+
 class GpuFunction:
     """A C function being written; a `backend.scalar.function_table.Machine` on variables."""
 
@@ -186,18 +193,13 @@ class GpuFunction:
         return self.let(x.kind, f"{'sqrtf' if x.kind is Kind.F32 else 'sqrt'}({x.name})")
 
     def bits(self, x: Expression) -> Expression:
-        if x.kind is Kind.F32:
-            return self.let(Kind.I32, f"__float_as_int({x.name})")
-        return self.let(Kind.I64, f"__double_as_longlong({x.name})")
+        return self.let(_AS_WIDE[x.kind], f"__{_AS_BITS[x.kind]}({x.name})")
 
     def float_of(self, bits: Expression) -> Expression:
-        if bits.kind is Kind.I32:
-            return self.let(Kind.F32, f"__int_as_float({bits.name})")
-        return self.let(Kind.F64, f"__longlong_as_double({bits.name})")
+        return self.let(_AS_WIDE[bits.kind], f"__{_AS_BITS[bits.kind]}({bits.name})")
 
     def number(self, word: Expression) -> Expression:
-        kind = Kind.F32 if word.kind is Kind.I32 else Kind.F64
-        return self.let(kind, f"({TYPES[kind]}){word.name}")
+        return self.let(_AS_WIDE[word.kind], f"({TYPES[_AS_WIDE[word.kind]]}){word.name}")
 
     def _table(self, name: str, kind: Kind, numbers: Sequence[float]) -> None:
         if name not in self.tables:

@@ -9,7 +9,6 @@ Nothing here needs a GPU, so that planning for one works anywhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from enum import Enum
 from functools import cache
 from typing import Any, Final, TypeAlias
 
@@ -182,7 +181,8 @@ def missing(phase: Phase, types: Types, dialect: Dialect, lacks: Collection[str]
         return min(absent, key=EXTENSIONS.index)
     match phase:
         case Structured():
-            return None if _is_renaming(phase) or _has_body(phase) else _missing_function(phase)
+            has_body = (body := legalize(phase, complexes=True)) is not None and not body.is_right_fold
+            return None if _is_renaming(phase) or has_body else _missing_function(phase)
         case LibraryPhase():
             row = LIBRARY.get(phase.op)
             if row is not None and (row.condition if dialect is CUDA else row.opencl)(phase, types):
@@ -191,11 +191,6 @@ def missing(phase: Phase, types: Types, dialect: Dialect, lacks: Collection[str]
             return ".".join((phase.op, *kinds[-1:]))
         case _:
             return None
-
-
-def _has_body(phase: Structured) -> bool:
-    body = legalize(phase, complexes=True)
-    return body is not None and not body.is_right_fold
 
 
 def _is_renaming(phase: Structured) -> bool:
@@ -208,14 +203,9 @@ def _missing_function(phase: Structured) -> str:
         kind = kind_of(phase.body[result.node])
         if result.reduction is not None and not _is_reduced(result.reduction, kind):
             return f"reduce.{result.reduction}.{kind.value}"
-    for node in phase.body:
-        kind = kind_of(node)
-        if not isinstance(node, ApplyNode):
-            continue
-        reads = [kind_of(phase.body[arg]) for arg in node.args]
-        alone = _alone(phase, node)
-        if legalize(alone, complexes=True) is None:
-            return f"{node.function}.{reads[-1].value}"
+    for node in (node for node in phase.body if isinstance(node, ApplyNode)):
+        if legalize(_alone(phase, node), complexes=True) is None:
+            return f"{node.function}.{kind_of(phase.body[node.args[-1]]).value}"
     return "body"
 
 
@@ -252,14 +242,6 @@ def _never(phase: LibraryPhase, types: Types) -> bool:
     return False
 
 
-def _unsorted(phase: LibraryPhase, types: Types) -> bool:
-    return phase.attributes.get("sorts") is None
-
-
-def _real_product(phase: LibraryPhase, types: Types) -> bool:
-    return _contract(phase, types) and not _kind(phase, types).is_complex
-
-
 def _kind(phase: LibraryPhase, types: Types, operand: int = 0) -> Kind:
     return types[phase.args[operand]].element.kind
 
@@ -292,13 +274,9 @@ def _key_reduce(phase: LibraryPhase, types: Types) -> bool:
     return not frame_of(phase) and kind in KINDS and kind is not Kind.CHAR and function in REDUCTIONS
 
 
-def _items(phase: LibraryPhase, types: Types, table: int) -> bool:
-    """Runs searches with operands of one kind, in a table whose major cells are items."""
-    return _member(phase, types) and len(types[phase.args[table]].shape) == 1
-
-
 def _search(phase: LibraryPhase, types: Types) -> bool:
-    return _items(phase, types, 0)
+    """Runs searches with operands of one kind, in a table whose major cells are items."""
+    return _member(phase, types) and len(types[phase.args[0]].shape) == 1
 
 
 def _member(phase: LibraryPhase, types: Types) -> bool:
@@ -312,25 +290,17 @@ def _equations(phase: LibraryPhase, types: Types) -> bool:
     return not frame_of(phase) and len(shape) == 2 and shape[0] == shape[1]
 
 
-class CardTarget(Enum):
-    """The code that executes a library operation on a GPU."""
-
-    KERNEL = "generated kernels"
-    CUPY = "CuPy"
-    COPIES = "copies"
-
-
 @dataclass(frozen=True, slots=True)
 class CardExecution:
     """When and by what a library operation runs on a CUDA GPU, which part of it still runs on the host, and when it runs on an
-    OpenCL device.
+    OpenCL device; `implementation`: as the documentation names it.
 
     Only `gather`, `scan`, `grade` and transforms may have a frame on a GPU.  A kernel may use a sort by CuPy or by the host.
     """
 
     condition: Condition
     otherwise: str = ""
-    implementation: CardTarget = CardTarget.CUPY
+    implementation: str = "CuPy"
     opencl: Condition = _never
 
 
@@ -338,11 +308,11 @@ _TWO_KINDS: Final = "two kinds, complex"
 _CELLS: Final = "cells, two kinds, complex"
 _NOT_SQUARE: Final = "matrices that are not square"
 def _kernel(condition: Condition, otherwise: str = "", opencl: Condition | None = None) -> CardExecution:
-    return CardExecution(condition, otherwise, CardTarget.KERNEL, opencl or condition)
+    return CardExecution(condition, otherwise, "generated kernels", opencl or condition)
 
 
 def _copies(condition: Condition) -> CardExecution:
-    return CardExecution(condition, "", CardTarget.COPIES, condition)
+    return CardExecution(condition, "", "copies", condition)
 
 
 LIBRARY: Final[dict[str, CardExecution]] = {
@@ -350,10 +320,13 @@ LIBRARY: Final[dict[str, CardExecution]] = {
     **{op: CardExecution(_plain) for op in ("mask_update", "compress", "expand", "where", "random", "update")},
     **{op: CardExecution(_always) for op in ("fft", "ifft", "rfft", "irfft")},
     "rotate": _kernel(_plain), "reshape_cycle": _kernel(_plain),
-    "gather": _kernel(_gather, "sorts of complex numbers", _unsorted),
+    "gather": _kernel(_gather, "sorts of complex numbers", lambda phase, _: phase.attributes.get("sorts") is None),
     "scan": _kernel(_scan, "complex numbers, functions that are not associative, second passes"),
     "key_reduce": _kernel(_key_reduce, "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`"),
-    "contract": CardExecution(_contract, "frames, truth values", opencl=_real_product),
+    "contract": CardExecution(
+        _contract, "frames, truth values",
+        opencl=lambda phase, types: _contract(phase, types) and not _kind(phase, types).is_complex,
+    ),
     "grade": CardExecution(_grade, "complex numbers, matrices in a frame"),
     "index_of": CardExecution(_search, _CELLS), "interval_index": CardExecution(_search, _CELLS),
     "member_of": CardExecution(_member, _TWO_KINDS),
@@ -374,6 +347,6 @@ def table() -> list[str]:
     """Returns the table of where each library operation runs, as lines of docs/devices-gpu.md."""
     lines = ["| library phase | on CUDA | on OpenCL | on the host |", "|---|---|---|---|"]
     for op, row in sorted(LIBRARY.items()):
-        opencl = "" if row.opencl is _never else _OPENCL.get(op, row.implementation.value)
-        lines.append(f"| `{op}` | {row.implementation.value} | {opencl} | {row.otherwise} |")
+        opencl = "" if row.opencl is _never else _OPENCL.get(op, row.implementation)
+        lines.append(f"| `{op}` | {row.implementation} | {opencl} | {row.otherwise} |")
     return [*lines, "| all others | | | always |"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -22,16 +21,8 @@ from .driver import CardModel, DeviceArray
 
 
 @cache
-def is_installed() -> bool:
-    """Is CuPy installed?  Does not import it, which is slow."""
-    return find_spec("cupy") is not None
-
-
-@cache
 def cupy() -> Any:
     """CuPy if there is at least one usable GPU; else None."""
-    if not is_installed():
-        return None
     try:
         import cupy as module
 
@@ -52,27 +43,15 @@ def raising(xp: Any) -> Any:
 def gpus() -> tuple[CardModel, ...]:
     """The GPUs of this machine; empty without CuPy."""
     module = cupy()
-    if module is None:
-        return ()
-    devices = []
-    for number in range(module.cuda.runtime.getDeviceCount()):
-        facts = module.cuda.runtime.getDeviceProperties(number)
-        name = facts["name"]
-        version = f"compute capability {facts['major']}.{facts['minor']}"
-        devices.append(
-            CardModel(number, name.decode() if isinstance(name, bytes) else str(name), int(facts["totalGlobalMem"]), version)
+    count = 0 if module is None else module.cuda.runtime.getDeviceCount()
+    rows = [module.cuda.runtime.getDeviceProperties(number) for number in range(count)]
+    return tuple(
+        CardModel(
+            number, name.decode() if isinstance(name := facts["name"], bytes) else str(name), int(facts["totalGlobalMem"]),
+            f"compute capability {facts['major']}.{facts['minor']}",
         )
-    return tuple(devices)
-
-
-def tier() -> str:
-    """The way in which phases run on a GPU of this machine, or the reason why they do not, for people."""
-    if not is_installed():
-        return "none (CuPy is not installed)"
-    devices = gpus()
-    if not devices:
-        return "none (CuPy finds no usable card)"
-    return f"{', '.join(f'{gpu.name} ({gpu.version})' for gpu in devices)}"
+        for number, facts in enumerate(rows)
+    )  # fmt: skip
 
 
 class CudaDriver:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
@@ -31,9 +33,15 @@ from .library import compile_library
 from .opencl import OpenClDriver
 
 BUILT_IN: Final[Mapping[str, CardKind]] = {
-    "cuda": CardKind("gpu", CUDA, lambda: cuda.gpus(), CudaDriver, lambda: f"CUDA: {cuda.tier()}"),
-    "opencl": CardKind("ocl", OPENCL, lambda: opencl.gpus(), OpenClDriver, lambda: f"OpenCL: {opencl.tier()}"),
+    "cuda": CardKind("gpu", CUDA, lambda: cuda.gpus(), CudaDriver, lambda: f"CUDA: {_tier('cupy', cuda.gpus())}"),
+    "opencl": CardKind("ocl", OPENCL, lambda: opencl.gpus(), OpenClDriver, lambda: f"OpenCL: {_tier('pyopencl', opencl.gpus())}"),
 }  # fmt: skip
+
+
+def _tier(package: str, models: Sequence[CardModel]) -> str:
+    """The devices that a package drives, or the reason why it drives none."""
+    none = f"none ({package} {'finds no device' if find_spec(package) else 'is not installed'})"
+    return ", ".join(f"{one.name} ({one.lacks or one.version})" for one in models) or none
 
 
 def card_kinds() -> Mapping[str, CardKind]:
@@ -102,12 +110,10 @@ class CardBackend:
 
     def structured(self, phase: Structured, types: Types) -> Kernel:
         operands = tuple(dict.fromkeys(read.value for read in phase.reads))
-        fallback = self._through_host(lambda: self._host.structured(phase, types), operands)
+        fallback = self._through_host(phase, types, lambda: self._host.structured(phase, types), operands)
         with self._here():
             kernel = compile_structured(self.card, phase, types.kind, types.number, fallback)
-        if kernel is None:
-            return self._counted(missing(phase, types.types, self.card.driver.dialect) or "body", fallback)
-        return self._placed(kernel)
+        return fallback if kernel is None else self._placed(kernel)
 
     def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], types: Types) -> Kernel:
         with self._here():
@@ -120,8 +126,7 @@ class CardBackend:
         with self._here():
             kernel = compile_library(self.card, phase, types)
         if kernel is None:
-            fallback = self._through_host(lambda: self._host.library(phase, types), phase.args)
-            return self._counted(missing(phase, types.types, self.card.driver.dialect) or phase.op, fallback)
+            return self._through_host(phase, types, lambda: self._host.library(phase, types), phase.args)
         return self._placed(kernel)
 
     def region(self, phase: Loop | Map | Fold, types: Types, program: Mapping[PhaseId, Phase]) -> RegionKernel | None:
@@ -146,24 +151,20 @@ class CardBackend:
 
         return run
 
-    def _through_host(self, make: Callable[[], Kernel], operands: tuple[ValueId, ...]) -> Kernel:
-        """A kernel of the host, compiled on first use, that runs on arrays of the device by two transfers."""
-        made_once: list[Kernel] = []
+    def _through_host(
+        self, phase: Structured | LibraryPhase, types: Types, make: Callable[[], Kernel], operands: tuple[ValueId, ...]
+    ) -> Kernel:  # fmt: skip
+        """A kernel of the host, compiled on first use, that runs on arrays of the device by two transfers, and is counted."""
+        plain = phase.op if isinstance(phase, LibraryPhase) else "body"
+        made = cache(lambda: (make(), missing(phase, types.types, self.card.driver.dialect) or plain))
 
         def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
-            if not made_once:
-                made_once.append(make())
+            kernel, name = made()
+            self.hosted[name] += 1
             host_memory = {value: self._to_host(memory[value]) for value in operands}
             with np.errstate(all="ignore"):
-                results = made_once[0](host_memory, None)
+                results = kernel(host_memory, None)
             return tuple(self._to_device(np.asarray(array)) for array in results)
-
-        return run
-
-    def _counted(self, name: str, kernel: Kernel) -> Kernel:
-        def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
-            self.hosted[name] += 1
-            return kernel(memory, overwrite)
 
         return run
 

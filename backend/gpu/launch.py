@@ -140,9 +140,7 @@ def _fetched(card: Card, array: DeviceArray, stage: KnownAffine, fill: int) -> D
     body = gather_body(kind, Kind.I64, fill_of(kind), proved=True)
     flat = reshaped(card, array, (array.size,)) if array.size else full(card, (1,), fill, array.dtype)
     operands = [flat.viewed(stage.space, (0,) * len(stage.space)), positions]
-    result = fetched(card, body, kind, stage.space, operands, (flat.size, flat.strides[0]))
-    assert result is not None, "positions are computed from sizes"
-    return result
+    return fetched(card, body, kind, stage.space, operands, (flat.size, flat.strides[0]))
 
 
 # ---------------------------------------------------------------------------------------------------- launches of texts
@@ -229,31 +227,29 @@ def kind_of_dtype(dtype: np.dtype[Any]) -> Kind:
 
 
 def fetched(
-    card: Card, body: Body, kind: Kind, shape: Numbers, operands: Sequence[DeviceArray], scalars: Sequence[int]
-) -> DeviceArray | None:
-    """The items that a body with computed indices reads; None if an index is out of range."""
+    card: Card, body: Body, kind: Kind, shape: Numbers, operands: Sequence[DeviceArray], scalars: Sequence[int],
+    failed: Callable[[], object] = lambda: None,
+) -> DeviceArray:  # fmt: skip
+    """The items that a body with computed indices reads; `failed` raises the error of an index that is out of range."""
     source, other = operands
     kinds, views = operand_kinds(kind, kind_of_dtype(other.dtype)), [source, other]
     if kind.is_complex:
         views.append(source.viewed(source.shape, source.strides, kinds[0].bytes))
-    return computed(card, body, shape, tuple(kinds), views, scalars)
+    return computed(card, body, shape, tuple(kinds), views, scalars, failed)
 
 
 def computed(
-    card: Card, body: Body, space: Numbers, kinds: tuple[Kind, ...], views: Sequence[DeviceArray], scalars: Sequence[int] = ()
-) -> DeviceArray | None:
-    """The result of a body over a space; None if a check failed."""
-    launch = _launch(card, body, space, kinds)
+    card: Card, body: Body, space: Numbers, kinds: tuple[Kind, ...], views: Sequence[DeviceArray], scalars: Sequence[int] = (),
+    failed: Callable[[], object] = lambda: None,
+) -> DeviceArray:  # fmt: skip
+    """The result of a body over a space; `failed` raises the error of a check."""
+    launch: Launch = card.launches.of((body, space, kinds), (), lambda: Launch(card, body, [], space, kinds, []))
     bound = launch.bound([view.strides for view in views])
     results = launch.room(bound, None)
     if launch.launch(bound, views, results, scalars):
-        return None
+        failed()
+        raise AssertionError("a check failed on the device and not on the host")
     return launch.finish(bound, results)[0]
-
-
-def _launch(card: Card, body: Body, shape: Numbers, kinds: tuple[Kind, ...]) -> Launch:
-    launch: Launch = card.launches.of((body, shape, kinds), (), lambda: Launch(card, body, [], shape, kinds, []))
-    return launch
 
 
 # ---------------------------------------------------------------------------------------------------- launches
@@ -266,13 +262,16 @@ def compile_structured(
 ) -> Run | None:
     """The kernel of a phase for known sizes, cached with the phase; None if kernels lack a function of the body.  `on_host`
     reports a failed check."""
-    if any(size.constant is None for size in traverse.sizes(phase)):
-        kernel = _compiled(card, phase, kinds, number)
-    else:
-        kernel = card.launches.of(("phase", id(phase)), (phase,), lambda: _compiled(card, phase, kinds, number))
+    kernel: Launch | Run | None = _stored(card, ("phase", id(phase)), (phase,), lambda: _compiled(card, phase, kinds, number))
     if not isinstance(kernel, Launch):
         return kernel
     return lambda values, overwrite: kernel.run(values, overwrite, on_host)
+
+
+def _stored(card: Card, key: tuple[object, ...], phases: Sequence[Structured], make: Callable[[], Any]) -> Any:
+    """What is compiled for phases, cached if their sizes are known."""
+    is_known = all(size.constant is not None for phase in phases for size in traverse.sizes(phase))
+    return card.launches.of(key, phases, make) if is_known else make()
 
 
 def _compiled(
@@ -302,10 +301,7 @@ def compile_rows(
     def make() -> Launch | None:
         return _compiled_rows(card, join_chain(members, wanted), kinds, number)
 
-    if any(size.constant is None for member in members for size in traverse.sizes(member)):
-        launch = make()
-    else:
-        launch = card.launches.of(("rows", *map(id, members), *wanted), members, make)
+    launch = _stored(card, ("rows", *map(id, members), *wanted), members, make)
     return None if launch is None else lambda values, overwrite: launch.run(values, None)
 
 
@@ -327,11 +323,8 @@ def _empty(card: Card, phase: Structured, parallel: tuple[int, ...], kinds: Call
 
 
 def _renaming(card: Card, phase: Structured, reads: Sequence[tuple[ValueId, Reading]]) -> Run:
-    picks = []
-    for result in phase.results:
-        node = phase.body[result.node]
-        assert isinstance(node, ReadNode)
-        picks.append(reads[node.index])
+    nodes = [phase.body[result.node] for result in phase.results]
+    picks = [reads[node.index] for node in nodes if isinstance(node, ReadNode)]
 
     def run(values: Values, overwrite: Any) -> tuple[Any, ...]:
         return tuple(copied(card, read(values[value])) for value, read in picks)

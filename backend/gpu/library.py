@@ -8,8 +8,8 @@ libraries do.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from math import prod
 from typing import Any, Final, TypeAlias
 
@@ -153,11 +153,10 @@ def gather(call: CardCall, arrays: Arrays) -> DeviceArray:
     rows = (0,) * (rank - frames[1]) + indices.strides[: frames[1]] + (0,) * axis + indices.strides[frames[1] :] + (0,) * behind
     body = gather_body(kind, kind_of_dtype(indices.dtype), fill_of(kind) if fills else None, proved=not checked)
     operands = [table.viewed(shape, strides), indices.viewed(shape, rows)]
-    result = fetched(card, body, kind, shape, operands, (length, table.strides[at]))
-    if result is None:
-        check_gather(call.phase, cell, call.down(indices), list(map(call.down, others)))
-        raise AssertionError("a kernel found an index outside an axis, and the indices have none")
-    return result
+    return fetched(
+        card, body, kind, shape, operands, (length, table.strides[at]),
+        lambda: check_gather(call.phase, cell, call.down(indices), list(map(call.down, others))),
+    )  # fmt: skip
 
 
 def rotate(call: CardCall, arrays: Arrays) -> DeviceArray:
@@ -171,9 +170,7 @@ def rotate(call: CardCall, arrays: Arrays) -> DeviceArray:
     by = tuple(0 if other == axis or not amount.ndim else next(steps) for other in range(arg.ndim))
     body = rotate_body(kind, kind_of_dtype(amount.dtype), axis)
     operands = [arg.viewed(shape, strides), amount.viewed(shape, by)]
-    result = fetched(call.card, body, kind, shape, operands, (shape[axis], arg.strides[axis]))
-    assert result is not None, "nothing is checked"
-    return result
+    return fetched(call.card, body, kind, shape, operands, (shape[axis], arg.strides[axis]))
 
 
 def reshape_cycle(call: CardCall, arrays: Arrays) -> DeviceArray:
@@ -183,9 +180,9 @@ def reshape_cycle(call: CardCall, arrays: Arrays) -> DeviceArray:
         return full(call.card, shape, FILLS[kind], DTYPES[kind])
     arg = reshaped(call.card, arrays[0], (arrays[0].size,))
     none = arg.viewed((count,), (0,))
-    result = fetched(call.card, cycle_body(kind), kind, (count,), [none, none], (arg.size, arg.strides[0]))
-    assert result is not None, "nothing is checked"
-    return reshaped(call.card, result, shape)
+    return reshaped(
+        call.card, fetched(call.card, cycle_body(kind), kind, (count,), [none, none], (arg.size, arg.strides[0])), shape
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------------------------- reductions by key
@@ -291,41 +288,29 @@ def _solution(xp: Any, a: Any, b: Any) -> Any:
 
 
 def _solve(call: CardCall, arrays: Any) -> Any:
-    b, a = map(_wide, arrays)
+    """The solution, and without right sides the inverse, which is that of the identity matrix."""
+    *given, a = map(_wide, arrays)
+    b = given[0] if given else call.xp.eye(len(a), dtype=a.dtype)
     if not a.size or not b.size:
         return call.xp.zeros(call.shape(), DTYPES[call.kind()])
-    if a.dtype != b.dtype:
-        a, b = a.astype(np.complex128), b.astype(np.complex128)
-    return _shaped(call, _solution(call.xp, a, b.reshape(len(b), -1)))
-
-
-def _inverse(call: CardCall, arrays: Any) -> Any:
-    a = _wide(arrays[0])
-    if not a.size:
-        return call.xp.zeros(call.shape(), DTYPES[call.kind()])
-    return _shaped(call, _solution(call.xp, a, call.xp.eye(len(a), dtype=a.dtype)))
+    dtype = np.promote_types(a.dtype, b.dtype)
+    return _shaped(call, _solution(call.xp, a.astype(dtype), b.astype(dtype).reshape(len(b), -1)))
 
 
 def _cholesky(call: CardCall, arrays: Any) -> Any:
     xp, a = call.xp, _wide(arrays[0])
     if not a.size:
         return _shaped(call, a)
-    try:
-        with raising(xp):
-            lower = xp.linalg.cholesky(a)
-    except np.linalg.LinAlgError:
-        raise CheckFailed(Code.E703, "the matrix is not positive definite") from None
-    if not bool((xp.diagonal(lower).real > 0).all()):
-        raise CheckFailed(Code.E703, "the matrix is not positive definite")
-    return _shaped(call, lower)
-
-
-def _determinant(call: CardCall, arrays: Any) -> Any:
-    return _shaped(call, call.xp.asarray(call.xp.linalg.det(_wide(arrays[0]))))
+    with raising(xp), suppress(np.linalg.LinAlgError):
+        lower = xp.linalg.cholesky(a)
+        if bool((xp.diagonal(lower).real > 0).all()):
+            return _shaped(call, lower)
+    raise CheckFailed(Code.E703, "the matrix is not positive definite")
 
 
 LINEAR: Final[dict[str, Callable[[CardCall, Any], Any]]] = {
-    "inverse": _inverse, "solve": _solve, "cholesky": _cholesky, "det": _determinant,
+    "inverse": _solve, "solve": _solve, "cholesky": _cholesky,
+    "det": lambda call, arrays: _shaped(call, call.xp.asarray(call.xp.linalg.det(_wide(arrays[0])))),
 }  # fmt: skip
 
 
@@ -342,7 +327,7 @@ def scan(call: CardCall, arrays: Arrays) -> DeviceArray:
     if not arg.size:
         return copied(card, arg)
     result = card.empty(arg.shape, arg.dtype)
-    length, inner = arg.shape[axis], math.prod(arg.shape[axis + 1 :])
+    length, inner = arg.shape[axis], prod(arg.shape[axis + 1 :])
     lines, step = arg.size // length, arg.dtype.itemsize
     form = GpuScanForm.BLOCKS if length > BLOCK else GpuScanForm.BLOCK
     if inner > 1 or lines >= _SCAN_MANY:
@@ -376,21 +361,9 @@ def _positions(xp: Any, table: Any, arg: Any) -> Any:
     return xp.where(is_match, xp.take(order, inside), size).astype(np.int64)
 
 
-def index_of(call: CardCall, arrays: Any) -> Any:
-    table, arg = arrays
-    return _positions(call.xp, table, arg)
-
-
-def member_of(call: CardCall, arrays: Any) -> Any:
-    arg, table = arrays
-    return _positions(call.xp, table.reshape(-1), arg) < table.size
-
-
 def first_occurrence(call: CardCall, arrays: Any) -> Any:
     """Whether each item is the first one equal to it; NaN always is."""
     xp, arg = call.xp, arrays[0]
-    if not arg.size:
-        return xp.empty(arg.shape, np.bool_)
     return (_positions(xp, arg, arg) == xp.arange(arg.size)) | (arg != arg)
 
 
@@ -398,8 +371,6 @@ def interval_index(call: CardCall, arrays: Any) -> Any:
     """The number of table items that are not after each item, minus 1; -1 for a NaN."""
     xp, (table, arg) = call.xp, arrays
     keys, wanted = (order_keys(xp, items, descending=False) for items in (table, arg))
-    if not arg.size:
-        return xp.empty(arg.shape, np.int64)
     intervals = xp.searchsorted(xp.sort(keys), wanted.reshape(-1), side="right").reshape(arg.shape).astype(np.int64) - 1
     return xp.where(arg == arg, intervals, -1)
 
@@ -437,9 +408,9 @@ def update(call: CardCall, arrays: Any) -> Any:
     flat = xp.broadcast_to(places, selection).reshape(-1)
     tail = cell[last:]
     result = arg.copy()
-    if not flat.size or not math.prod(tail):
+    if not flat.size or not prod(tail):
         return result
-    rows = result.reshape(math.prod(cell[:last]), *tail)
+    rows = result.reshape(prod(cell[:last]), *tail)
     if value.ndim == 0:
         rows[flat] = value
         return rows.reshape(cell)
@@ -488,7 +459,7 @@ def _random(call: CardCall, arrays: Arrays) -> Any:
 
 def _uniform(call: CardCall, words: Sequence[int]) -> Any:
     xp, shape = call.xp, call.shape()
-    count = math.prod(shape)
+    count = prod(shape)
     result = xp.empty((count + 1) // 2 * 2, np.float64).reshape(-1, 2)
     for first in range(0, len(result), _PIECE):
         fill_pairs(xp, result[first : first + _PIECE], first, int(words[0]), int(words[1]))
@@ -508,11 +479,11 @@ def _join(call: CardCall, arrays: Arrays) -> DeviceArray:
 
 
 def _stack(call: CardCall, arrays: Arrays) -> DeviceArray:
-    result, axis = call.card.empty(call.shape(), DTYPES[call.kind()]), call.axis()
-    for number, array in enumerate(arrays):
-        store(call.card, result[(*(slice(None),) * axis, slice(number, number + 1))], array.viewed(
-            (*array.shape[:axis], 1, *array.shape[axis:]), (*array.strides[:axis], 0, *array.strides[axis:])))  # fmt: skip
-    return result
+    """A join of arrays with one more axis of one item."""
+    axis = call.axis()
+    return _join(call, tuple(
+        one.viewed((*one.shape[:axis], 1, *one.shape[axis:]), (*one.strides[:axis], 0, *one.strides[axis:])) for one in arrays
+    ))  # fmt: skip
 
 
 # ----------------------------------------------------------------------------------------- selecting
@@ -529,11 +500,6 @@ def _mask_update(call: CardCall, arrays: Arrays) -> Any:
     return result.reshape(arg.shape)
 
 
-def _compress(call: CardCall, arrays: Arrays) -> Any:
-    mask, arg = arrays
-    return call.xp.take(arg, call.xp.flatnonzero(mask.reshape(-1)), call.axis())
-
-
 def _expand(call: CardCall, arrays: Arrays) -> Any:
     (mask, arg), axis, xp = arrays, call.axis(), call.xp
     places = xp.flatnonzero(mask.reshape(-1))
@@ -546,18 +512,7 @@ def _expand(call: CardCall, arrays: Arrays) -> Any:
 
 def _where(call: CardCall, arrays: Arrays) -> Any:
     xp, mask = call.xp, arrays[0]
-    positions = xp.flatnonzero(mask.reshape(-1)).astype(np.int64)
-    if mask.ndim <= 1:
-        return positions
-    columns = []
-    for size in reversed(mask.shape):
-        columns.append(positions % max(size, 1))
-        positions = positions // max(size, 1)
-    return xp.stack(columns[::-1], 1)
-
-
-def _runtime_size(call: CardCall, arrays: Arrays) -> Any:
-    return ()
+    return (xp.argwhere(mask) if mask.ndim > 1 else xp.flatnonzero(mask.reshape(-1))).astype(np.int64)
 
 
 # ----------------------------------------------------------------------------------------- computing
@@ -566,27 +521,22 @@ def _runtime_size(call: CardCall, arrays: Arrays) -> Any:
 def _contract(call: CardCall, arrays: Arrays) -> DeviceArray:
     """A product by CuPy if there is one, otherwise in the order of sums."""
     card, kind, (left, right) = call.card, call.kind(), arrays
-    if card.driver.xp is not None:
-        return call.by_arrays(lambda *arrays: _product(call, arrays), arrays)  # type: ignore[no-any-return]
     shared = left.shape[-1]
     if not shared or not left.size or not right.size:
         return full(card, call.shape(), 0, DTYPES[kind])
+    if card.driver.xp is not None:
+        return call.by_arrays(lambda *arrays: _product(call, arrays), arrays)  # type: ignore[no-any-return]
     rows, columns = reshaped(card, left, (left.size // shared, shared)), reshaped(card, right, (shared, right.size // shared))
     space = (rows.shape[0], columns.shape[1], shared)
     views = [rows.viewed(space, (rows.strides[0], 0, rows.strides[1])), columns.viewed(space, (0, *columns.strides[::-1]))]
     body = Body((ReadNode(0, kind), ReadNode(1, kind), ApplyNode("mul", (0, 1), kind)), (BodyResult((2,), kind, "add"),))
-    result = computed(card, body, space, (kind, kind), views)
-    assert result is not None, "nothing is checked"
-    return reshaped(card, result, call.shape())
+    return reshaped(card, computed(card, body, space, (kind, kind), views), call.shape())
 
 
 def _product(call: CardCall, arrays: Arrays) -> Any:
     xp, (left, right) = call.xp, arrays
     shared = left.shape[-1]
-    if not shared or not left.size or not right.size:
-        return xp.zeros(call.shape(), left.dtype)
-    rows, columns = left.size // shared, right.size // shared
-    return xp.matmul(left.reshape(rows, shared), right.reshape(shared, columns)).reshape(call.shape())
+    return xp.matmul(left.reshape(-1, shared), right.reshape(shared, -1)).reshape(call.shape())
 
 
 def _transform(name: str) -> Implementation:
@@ -609,10 +559,13 @@ def _by_arrays(function: Implementation) -> Implementation:
 IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
     "size_vector": _size_vector, "join": _join, "stack": _stack, "rotate": rotate, "reshape_cycle": reshape_cycle,
     "gather": gather, "scan": scan, "contract": _contract, "key_reduce": key_reduce,
-    "runtime_size": _runtime_size, "random": _random,
+    "runtime_size": lambda call, arrays: (), "random": _random,
     **{name: _by_arrays(function) for name, function in {
-        "update": update, "mask_update": _mask_update, "compress": _compress, "expand": _expand, "where": _where, "grade": grade,
-        "index_of": index_of, "member_of": member_of, "first_occurrence": first_occurrence,
+        "update": update, "mask_update": _mask_update, "expand": _expand, "where": _where, "grade": grade,
+        "compress": lambda call, arrays: call.xp.take(arrays[1], call.xp.flatnonzero(arrays[0].reshape(-1)), call.axis()),
+        "index_of": lambda call, arrays: _positions(call.xp, *arrays),
+        "member_of": lambda call, arrays: _positions(call.xp, arrays[1].reshape(-1), arrays[0]) < arrays[1].size,
+        "first_occurrence": first_occurrence,
         "interval_index": interval_index, "match": match,
         **{name: _transform(name) for name in ("fft", "ifft", "rfft", "irfft")}, **LINEAR,
     }.items()},

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from importlib.util import find_spec
 from threading import Lock, RLock
 from typing import Any, Final
 
@@ -32,16 +31,8 @@ _building: Final = Lock()
 
 
 @cache
-def is_installed() -> bool:
-    """Is pyopencl installed?  Does not import it, which is slow."""
-    return find_spec("pyopencl") is not None
-
-
-@cache
 def _devices() -> tuple[tuple[Any, str], ...]:
     """The devices of all platforms, each with the reason why it runs no programs; usable devices first, simulators last."""
-    if not is_installed():
-        return ()
     try:
         import pyopencl
     except (ImportError, OSError):
@@ -63,14 +54,14 @@ def _unless_failing(ask: Callable[[], list[Any]]) -> list[Any]:
 
 def gpus() -> tuple[CardModel, ...]:
     """The OpenCL devices of this machine; empty without pyopencl or a platform."""
-    rows = list[CardModel]()
-    for number, (device, lacks) in enumerate(_devices()):
-        version = f"{device.platform.name.strip()}, {device.version.strip()}"
-        lacking = tuple(name for name in EXTENSIONS if name not in device.extensions.split())
-        size, units = int(device.global_mem_size), int(device.max_compute_units)
-        is_simulator = device.platform.name in _SIMULATORS
-        rows.append(CardModel(number, device.name.strip(), size, version, lacks, lacking, units, is_simulator))
-    return tuple(rows)
+    return tuple(
+        CardModel(
+            number, device.name.strip(), int(device.global_mem_size), f"{device.platform.name.strip()}, {device.version.strip()}",
+            lacks, tuple(name for name in EXTENSIONS if name not in device.extensions.split()), int(device.max_compute_units),
+            device.platform.name in _SIMULATORS,
+        )
+        for number, (device, lacks) in enumerate(_devices())
+    )  # fmt: skip
 
 
 def _lacks(device: Any) -> str:
@@ -102,13 +93,6 @@ def _words(error: Exception) -> str:
     """A device's message in one line; of a compiler the first error."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return next((line for line in lines if "error:" in line), lines[0])
-
-
-def tier() -> str:
-    """The way in which phases run on OpenCL devices of this machine, or the reason why they do not, for people."""
-    if not is_installed():
-        return "none (pyopencl is not installed)"
-    return ", ".join(f"{gpu.name} ({gpu.lacks or gpu.version})" for gpu in gpus()) or "none (pyopencl finds no device)"
 
 
 _IDLE: Final = 8

@@ -16,6 +16,7 @@ SURFACE: dict[str, str] = {
     "add": "x1, x2, out=0, *, casting=0, dtype=0",
     "arange": "start, stop=0, step=0, dtype=0",
     "argsort": "a, axis=0, kind=0",
+    "argwhere": "a",
     "array": "obj, dtype=0, copy=0, order=0, subok=0, ndmin=0, *, blocking=0",
     "asarray": "a, dtype=0, order=0, *, blocking=0",
     "ascontiguousarray": "a, dtype=0",

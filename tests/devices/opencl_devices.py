@@ -20,7 +20,7 @@ import pytest
 from rho import backend
 from rho.backend.codegen import gpu_printer
 from rho.backend.gpu import opencl
-from rho.backend.gpu.device import card_backend
+from rho.backend.gpu.device import card_backend, tiers
 from rho.backend.gpu.driver import CardModel
 from rho.backend.vm.executor import execute_plan
 from rho.backend.vm.run_state import RunResults
@@ -32,7 +32,7 @@ from rho.tests.kernels.test_programs import LOOPS, STENCILS
 from rho.typechecker.core.operations import Core
 
 DEVICES: tuple[CardModel, ...] = tuple(gpu for gpu in opencl.gpus() if not gpu.lacks)
-needs_opencl = pytest.mark.skipif(not DEVICES, reason=f"no OpenCL device runs programs: {opencl.tier()}")
+needs_opencl = pytest.mark.skipif(not DEVICES, reason=f"no OpenCL device runs programs: {tiers()}")
 gpu_printer._SOME = 8  # blocks of kernels whose size only the device knows: a simulator takes a second for each hundred
 
 Outcome = dict[str, bytes] | list[tuple[str, str]]
