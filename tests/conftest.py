@@ -35,11 +35,11 @@ settings.load_profile("gate")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of a shell; tests interrupt themselves
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-TABLES = tuple(f"tests/{room}/" for room in (
-    "kernels", "backend", "loops", "graph", "streams", "lsp", "shell", "typechecker", "schedule", "plans", "calls", "cluster",
-    "examples", "repl", "library", "devices", "gradients",
+TABLES = tuple(f"tests/{room}" for room in (
+    "kernels/", "backend/", "loops/", "graph/", "streams/", "lsp/", "shell/", "typechecker/", "schedule/", "plans/", "calls/",
+    "cluster/", "examples/", "repl/", "library/", "devices/", "gradients/", "lang/test_reader.py",
 ))  # fmt: skip
-"""Rooms whose parametrised tests are tables of alike cases: a run draws a share of each file's, at least one."""
+"""Rooms and files whose parametrised tests are tables of alike cases: a run draws a share of each file's, at least one."""
 LONG = (
     "tests/interrupts/", "tests/faults/", "tests/soak/", "tests/streams/", "tests/cluster/", "tests/jupyter/", "tests/native/",
     "tests/devices/", "tests/library/test_daily_tasks.py",
@@ -53,6 +53,16 @@ LONG = (
     "tests/plans/test_peaks.py::test_operands_that_are_put_together", "tests/plans/test_plans.py::test_what_is_sent",
     "tests/plans/test_plans.py::test_a_", "tests/plans/test_axes.py::test_no_bound_over_all_axes",
     "tests/plans/test_axes.py::test_a_bound", "tests/plans/test_forgeries.py::test_the_plans_are_right",
+    "tests/lsp/test_server.py", "tests/lsp/test_robust.py::test_hostile_texts", "tests/lsp/test_names.py::test_renaming_keeps",
+    "tests/schedule/test_objectives.py::test_energy_plans", "tests/schedule/test_objectives.py::TestMachines",
+    "tests/schedule/test_planner.py::test_no_schedule_is_impossible", "tests/schedule/test_fluid.py::test_tiny_pivots",
+    "tests/schedule/test_calibration.py::test_a_calibration_makes", "tests/schedule/test_instances.py::test_nothing_breaks",
+    "tests/schedule/test_pictures.py::test_equal_devices", "tests/schedule/test_schedule_blocks.py::test_a_cut_is_along",
+    "tests/backend/test_cuda_backend.py::test_support", "tests/backend/test_cuda_faults.py",
+    "tests/backend/test_loops_rejected.py::test_a_stored_plan", "tests/backend/test_loops_together.py::test_no_way",
+    "tests/backend/test_speculated_programs.py::test_the_bound_of_many",
+    "tests/backend/test_programs_on_devices.py::test_random_programs_on",
+    "tests/shell/test_habit_domains.py::test_a_fix_that_is_offered",
     "tests/kernels/test_rows.py::test_between_fenced_pages", "tests/kernels/test_dumping.py",
     "tests/backend/test_memory.py", "tests/backend/test_resident.py",
     "tests/kernels/test_linked_library.py", "tests/kernels/test_registers.py", "tests/kernels/test_guarded.py",
@@ -73,12 +83,12 @@ def drawn(items: list[pytest.Item]) -> set[str]:
     names: set[str] = set()
     groups: dict[str, list[str]] = defaultdict(list)
     for item in items:
-        name = item.nodeid
+        name, file = item.nodeid, item.nodeid.partition("::")[0]
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         if name.startswith(LONG):
-            groups["long " + name.rpartition("/")[0]].append(name)
+            groups["long " + file.rpartition("/")[0]].append(name)
         elif parameters and "seed" not in parameters and name.startswith(TABLES):
-            groups[name.partition("::")[0]].append(name)
+            groups[file].append(name)
         else:
             names.add(name)
     return names.union(*map(share_of_names, groups.values()))

@@ -1,6 +1,6 @@
 """Every glyph of the table on every kind, at ranks 0 to 4 and with empty axes, held to the reference interpreter.
 
-`programs.py` makes some 60,000 programs from the table; a run draws a twentieth of each glyph's (`RHO_SHARE=1` takes all).
+`programs.py` makes some 60,000 programs from the table; a run draws half a share of each glyph's (`RHO_SHARE=1` takes all).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BY_HAND = {
     "¿": ("1 0 1 ¿ (1 2 3 ⋄ 4.5)", "(2 2⍴1 0 0 1) ¿ ('a' ⋄ 'b')", "(⍬=1) ¿ (⍬ ⋄ ⍬)"),
 }
 PART = 1.0 if SHARE >= 1 else SHARE / 2
-LEAST = 20  # programs of each glyph, however small the part
+LEAST = 5  # programs of each glyph, however small the part
 
 
 def _programs() -> Iterator[tuple[str, list[tuple[str, bool]]]]:
