@@ -14,7 +14,6 @@ from ...lang.support.records import replace
 from ...typechecker.elements import Kind
 from ..loopir import ir
 from ..loopir.ir import Apply, ConstantStatement, Index, IndexStatement, Load, Statement, Store, View, coefficient
-from ..lower.loop_order import PASS_BYTES
 from .llvm_registers import LONGEST_ROW, MOST_TURNED, Registers, fails
 from .llvm_scalars import STORED, Vectors
 
@@ -319,8 +318,6 @@ class MemoryAccess:
         v, apart, present = Vectors(r.w, lanes), self.apart(node, view), r.present(node.mask)
         if apart:
             address, piece, stored = self.start(node, view, apart), Vectors(r.w, abs(apart) * lanes), _AS_STORED.get(kind, kind)
-            if view.streamed and apart == 1:
-                self.ask(address, kind, node.indices[-1])
             vector = piece.load_present(stored, address, self.spread(apart, present)) if present else piece.load(stored, address)
             if apart != 1:
                 first = node.indices[-1].constant % apart
@@ -333,14 +330,6 @@ class MemoryAccess:
                          ("i32", "1"), (r.mask_type, present or _ALL),
                          (type, "zeroinitializer" if present else "poison"))  # fmt: skip
         return v.from_stored(kind, value)
-
-    def ask(self, address: str, kind: Kind, position: Index) -> None:
-        """Prefetches items further ahead than hardware prefetchers do; fewer items if the innermost loop goes down rows."""
-        r, w = self.registers, self.registers.w
-        ahead = PASS_BYTES if coefficient(position, r.places[-1].counter) else _AHEAD_ACROSS
-        w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
-        for line in range(ahead, ahead + r.lanes * kind.bytes, _LINE):
-            w.do(f"call void @llvm.prefetch.p0(ptr {w.at(address, line)}, i32 0, i32 3, i32 1)")
 
     def store(self, node: Store) -> None:
         assert node.join is None, "processors load and store"
@@ -409,7 +398,6 @@ class MemoryAccess:
 
 _Row: TypeAlias = tuple[type, int, str, tuple[Index, ...], str | None]
 _LINE: Final = 64
-_AHEAD_ACROSS: Final = 512
 _AS_STORED: Final = {Kind.BOOL: Kind.U8}
 _ALL: Final = "splat (i1 true)"
 

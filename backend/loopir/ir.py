@@ -67,8 +67,8 @@ class View:
     """Strided memory of one kind; `shape` is affine in parameters, and scratch is row-major.
 
     `unit`: are neighbours along the last axis contiguous?  `streamed`: stores may bypass the caches (the base and all strides but
-    the last are multiples of 64 bytes), and loads are in order from main memory and are prefetched.  `local`: scratch whose items
-    are stored in the same iteration of a loop over rows that loads them, before the loads."""
+    the last are multiples of 64 bytes).  `local`: scratch whose items are stored in the same iteration of a loop over rows that
+    loads them, before the loads."""
 
     name: str
     kind: Kind

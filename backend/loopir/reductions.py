@@ -10,7 +10,7 @@ from typing import Final
 from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind, identity_of, is_ordered, neutral_element
 from ..graph.phases import ARGUMENT_REDUCTIONS, bits_of
-from ..lower.loop_order import BLOCK, LANES, PASS_BYTES
+from ..lower.loop_order import BLOCK, LANES
 from .ir import (
     ONE,
     ZERO,
@@ -256,8 +256,6 @@ SHORT_SUM: Final = 16
 """The most items for which sums of a run-time number of items use lanes in registers."""
 _LEVELS: Final = 28
 """Levels of the binary tree of blocks."""
-_VECTOR_ITEMS: Final = 64
-"""A number of items that is a multiple of every vector width."""
 LANES_IN_MEMORY: Final = 64
 """Lanes of a cell that are stored in memory; the other lanes are combined with them in registers."""
 _LANE_BITS: Final = LANES.bit_length() - 1
@@ -267,9 +265,11 @@ _FEW_CELLS: Final = 16
 """The most cells for which `_NEIGHBOURS` neighbouring lanes of columns are added at once."""
 _NEIGHBOURS: Final = 4
 _LINE: Final = 64
-"""Bytes of a cache line."""
+"""Bytes of a cache line, and of the widest vector."""
 _CELLS_IN_MEMORY: Final = 4096
-"""Partial results of columns that are stored in memory at once."""
+"""The most results of cells of lanes that follow each other."""
+_BITS_IN_MEMORY: Final = 3
+"""The most bits of the numbers of such lanes."""
 
 MAX_SUM: Final = BLOCK << _LEVELS
 """The most items of a sum."""
@@ -408,35 +408,27 @@ class _ReducedRow(_SumBlock):
         super().__init__(b, sums, items, most)
 
     def write(self, start: Index, length: Index) -> None:
-        """Adds full rows of lanes, then the full vectors of the last row, then its remaining items, padded with neutral items to
-        a full vector; then halves the lanes in registers."""
-        b, items, filled = self.b, self.items(ZERO), min(_VECTOR_ITEMS, self.lanes_in_memory)
+        """Stores the first row of lanes, adds the full vectors of further rows in the order of memory, then the remaining items,
+        padded with neutral items to a full vector; then halves the lanes in registers."""
+        b, items = self.b, self.items(ZERO)
         if self.lanes_in_memory < LANES:
             few = short_sum(b, self.sums, self.lanes_in_memory, padded(b, self.sums, start, length, items))
             if few is not None:
                 b.statements += few.statements
                 self.store(self.lanes, ZERO, ZERO, few.totals)
                 return
-        left, done = length, ZERO
-        if self.lanes_in_memory == LANES:
-            rows = quotient(b, length, LANES)
-            together = max(1, PASS_BYTES // (LANES * max(s.kind.bytes for s in self.sums))) if len(self.sums) > 1 else 1
-            with b.block() as passes:
-                self.write_rows(start, rows, together)
-            if cannot_fail(passes):
-                b.statements += passes
-            else:
-                self.write_rows(start, rows, 1)
-            full_lanes = times(rows, LANES)
-            start, left = plus(start, full_lanes), plus(length, times(full_lanes, -1))
-            done = times(quotient(b, left, filled), filled)
-            with b.range(LoopKind.VECTOR, done) as lane:
-                self.join(at(lane.index), ZERO, items(plus(start, at(lane.index)), None))
+        vector, done, origin = min(_LINE // min(s.kind.bytes for s in self.sums), self.lanes_in_memory), ZERO, ZERO
+        with b.block() as neutral, b.range(LoopKind.VECTOR, Index((), self.lanes_in_memory)) as lane:
+            self.store(self.lanes, at(lane.index), ZERO, self.neutral)
+        if self.lanes_in_memory < LANES:
+            b.statements += neutral
         else:
-            with b.range(LoopKind.VECTOR, Index((), self.lanes_in_memory)) as lane:
-                self.store(self.lanes, at(lane.index), ZERO, self.neutral)
-        stop = times(quotient(b, plus(left, Index((), filled - 1)), filled), filled)
-        with b.loop(LoopKind.VECTOR, (done,), (stop,)) as lane:
+            done = times(quotient(b, length, vector), vector)
+            self.write_vectors(start, length, done, vector, neutral)
+            origin = times(quotient(b, done, LANES), LANES)
+        start, left = plus(start, origin), plus(length, times(origin, -1))
+        stop = times(quotient(b, plus(left, Index((), vector - 1)), vector), vector)
+        with b.loop(LoopKind.VECTOR, (plus(done, times(origin, -1)),), (stop,)) as lane:
             self.join(at(lane.index), ZERO, padded(b, self.sums, start, left, items)(at(lane.index)))
         for one, view in zip(self.sums, self.lanes, strict=True):
 
@@ -446,24 +438,20 @@ class _ReducedRow(_SumBlock):
             (total,) = in_vectors(b, [one], lane_of, (Index((), self.lanes_in_memory),))
             b.store(view, (ZERO,), total)
 
-    def write_rows(self, start: Index, rows: Index, together: int) -> None:
-        """The lanes of full rows: those of the first rows are stored, then those of `together` rows at a time (a power of two)
-        are added."""
+    def write_vectors(self, start: Index, length: Index, done: Index, vector: int, neutral: Sequence[Statement]) -> None:
+        """The lanes of the first `done` items, a multiple of `vector`; `neutral` stores neutral items in all lanes."""
         b, items = self.b, self.items(ZERO)
-        others = integer(b, "band", b.number(plus(rows, Index((), -1))), b.constant(Kind.I64, together - 1))
-        first = at(integer(b, "min", b.number(rows), b.number(plus(at(others), ONE))))
-        entry = [(s.kind, nothing, None) for s, nothing in zip(self.sums, self.neutral, strict=True)]
-        with b.range(LoopKind.VECTOR, Index((), LANES)) as lane:
-            with b.range(LoopKind.SERIAL, first, entry) as row:
-                index = plus(plus(start, times(at(row.index), LANES)), at(lane.index))
-                row.yields = joined(b, self.sums, row.inside, items(index, None))
-            self.store(self.lanes, at(lane.index), ZERO, row.results)
-        with b.loop(LoopKind.SERIAL, (first,), (rows,), step=together) as row, b.range(LoopKind.VECTOR, Index((), LANES)) as lane:
-            index = plus(plus(start, times(at(row.index), LANES)), at(lane.index))
-            totals = self.load(self.lanes, at(lane.index), ZERO)
-            for number in range(together):
-                totals = list(joined(b, self.sums, totals, items(plus(index, Index((), number * LANES)), None)))
-            self.store(self.lanes, at(lane.index), ZERO, totals)
+        is_full = b.compare("le", Index((), LANES), length)
+        with b.block() as first, b.range(LoopKind.VECTOR, Index((), LANES)) as lane:
+            self.store(self.lanes, at(lane.index), ZERO, items(plus(start, at(lane.index)), None))
+        b.choose(is_full, first, neutral)
+        lanes, zero = b.constant(Kind.I64, LANES), b.constant(Kind.I64, 0)
+        following = at(b.apply("select", (is_full, lanes, zero), Kind.I64, Kind.I64))
+        with b.loop(LoopKind.SERIAL, (following,), (done,), step=LANES) as row:
+            vectors = b.number(quotient(b, plus(done, times(at(row.index), -1)), vector))
+            vectors = integer(b, "min", vectors, b.constant(Kind.I64, LANES // vector))
+            with b.range(LoopKind.VECTOR, times(at(vectors), vector)) as lane:
+                self.join(at(lane.index), ZERO, items(plus(plus(start, at(row.index)), at(lane.index)), None))
 
 
 class _ReducedCells(_SumBlock):
@@ -471,13 +459,13 @@ class _ReducedCells(_SumBlock):
 
     Halving combines lanes that differ in the highest bit of their number first.  Those that differ in the highest `together` bits
     are added at once and combined in registers; those that differ in the next bits are visited in the order of reversed bits, in
-    which halving combines neighbours, with a stack of partial results as in Note [Tree].  Memory holds one result for each value
-    of the lowest bits, as many as fit in the L1 cache, and these are halved there."""
+    which halving combines neighbours, with a stack of partial results as in Note [Tree].  Lanes that differ in the lowest bits
+    follow each other, so that rows are read in the order of memory; each has its stack, and their results are halved at last."""
 
     def __init__(
         self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int, cells: AccumulatorCells
     ) -> None:
-        super().__init__(b, sums, items, most, cells, LANES_IN_MEMORY + _LANE_BITS)
+        super().__init__(b, sums, items, most, cells, LANES_IN_MEMORY)
         assert cells is not None
         self.count = cells.count
 
@@ -534,24 +522,28 @@ class _ReducedCells(_SumBlock):
     def write_lanes(self, start: Index, length: Index, together: int) -> None:
         b = self.b
         bits = at(self.true_among("lt", [Index((), 1 << bit) for bit in range(together, _LANE_BITS)], length, together))
-        limits = [Index((), _CELLS_IN_MEMORY >> bit) for bit in range(1, LANES_IN_MEMORY.bit_length())]
+        limits = [Index((), _CELLS_IN_MEMORY >> bit) for bit in range(1, _BITS_IN_MEMORY + 1)]
         free = b.number(plus(bits, Index((), -together)))
-        in_memory = at(integer(b, "min", self.true_among("ge", limits, self.count), free))
-        on_stack = plus(at(free), times(in_memory, -1))
+        in_memory = integer(b, "min", self.true_among("ge", limits, self.count), free)
+        on_stack = plus(at(free), times(at(in_memory), -1))
         steps = [self.power(plus(bits, Index((), -1 - level))) for level in range(together)]
-        with b.range(LoopKind.SERIAL, self.power(in_memory)) as low, b.range(LoopKind.SERIAL, self.power(on_stack)) as high:
+        with b.range(LoopKind.SERIAL, self.power(on_stack)) as high:
             lane, height = self.reversed_bits(high.index, on_stack)
-            first = plus(at(low.index), at(integer(b, "shl", b.number(in_memory), lane)))
-            above = b.number(plus(height, Index((), LANES_IN_MEMORY)))
-            row = b.apply("select", (b.compare("eq", height, on_stack), low.index, above), Kind.I64, Kind.I64)
-            with self.each() as cell:
-                totals = self.halved(start, first, length, self.items(cell), steps)
-                entry = [(s.kind, total, None) for s, total in zip(self.sums, totals, strict=True)]
-                with b.range(LoopKind.SERIAL, height, entry) as level:
-                    before = self.load(self.lanes, plus(at(level.index), Index((), LANES_IN_MEMORY)), cell)
-                    level.yields = joined(b, self.sums, before, level.inside)
-                self.store(self.lanes, at(row), cell, level.results)
-        self.halve_in_memory(in_memory)
+            first, is_last = at(integer(b, "shl", in_memory, lane)), b.compare("eq", height, on_stack)
+            with b.range(LoopKind.SERIAL, self.power(at(in_memory))) as low:
+
+                def row_of(level: Index) -> Index:
+                    return plus(at(integer(b, "shl", in_memory, b.number(plus(level, ONE)))), at(low.index))
+
+                row = b.apply("select", (is_last, low.index, b.number(row_of(height))), Kind.I64, Kind.I64)
+                with self.each() as cell:
+                    totals = self.halved(start, plus(at(low.index), first), length, self.items(cell), steps)
+                    entry = [(s.kind, total, None) for s, total in zip(self.sums, totals, strict=True)]
+                    with b.range(LoopKind.SERIAL, height, entry) as level:
+                        before = self.load(self.lanes, row_of(at(level.index)), cell)
+                        level.yields = joined(b, self.sums, before, level.inside)
+                    self.store(self.lanes, at(row), cell, level.results)
+        self.halve_in_memory(at(in_memory))
 
     def halve_in_memory(self, bits: Index) -> None:
         """Halves the lanes whose numbers have `bits` bits, in memory."""

@@ -26,9 +26,6 @@ from ...lang.support.records import dataclass, replace
 ROWS: Final = 16
 LANES: Final = 256
 BLOCK: Final = ROWS * LANES
-PASS_BYTES: Final = 2048
-"""Bytes of an operand that one pass over the lanes of several sums reads, and the distance of its prefetches.  Reading less of
-more rows of lanes at a time is slow from main memory."""
 RUN: Final = 64
 """Items of a block of a scan that are combined sequentially."""
 NO_MEMORY: Final = -1

@@ -623,9 +623,7 @@ class KernelLowering(PhaseNest):
             last, extents[axis] = times(at(self.sizes[axis]), len(parts)), ONE
         if len(together) > 1:
             last = times(at(self.sizes[together[0]]), len(parts) * self.kernel.length)
-        is_reduced = self.form in (Form.REDUCE_INNER, Form.REDUCE_OUTER) and not self.kernel.length
-        is_streamed = is_reduced and all(row.moves[-2:])
-        self.views.append(View(name, parts[0], (*extents, last), ViewRole.INPUT, streamed=is_streamed))
+        self.views.append(View(name, parts[0], (*extents, last), ViewRole.INPUT))
         return name
 
     def result(self, number: int, kind: Kind) -> str:
