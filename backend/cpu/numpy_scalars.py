@@ -507,6 +507,9 @@ def scalar_function(function: str, kind: Kind) -> Implementation | None:
         return operator.truediv if kind.is_float else lambda x, y: x / y if y else divide(x, y)
     if kind.is_float and function in ("mul", "sub"):
         return operator.mul if function == "mul" else operator.sub
+    if kind.is_complex and function == "mul":
+        of_parts = DTYPES[kind].type  # NumPy's product of scalars may fuse, as that of arrays
+        return lambda x, y: of_parts(complex(x.real * y.real - x.imag * y.imag, x.real * y.imag + x.imag * y.real))
     if kind.is_float and function in _BY_ITEM:
         definition_of_items, make = _BY_ITEM[function], DTYPES[kind].type
         return lambda x, y: make(definition_of_items(float(x), float(y)))

@@ -137,3 +137,16 @@ def test_a_sum_of_few_items_writes_and_shares_nothing() -> None:
         total = numpy_reductions.NumpyReduction(0, "add", Kind.F64).total(items.T)
         assert not np.shares_memory(total, items)
         assert np.array_equal(items, kept) and np.array_equal(total, kept.sum(0))
+
+
+@pytest.mark.parametrize("kind", [Kind.C64, Kind.C128])
+def test_products_of_complex_scalars_have_the_bits_of_arrays(kind: Kind) -> None:
+    parts = np.array([*RARE, *np.random.default_rng(SEED).standard_normal(100)])
+    rng, dtype = np.random.default_rng(SEED), DTYPES[kind]
+    with np.errstate(all="ignore"):
+        x, y = ((rng.choice(parts, 500) + 1j * rng.choice(parts[5:20], 500)).astype(dtype) for _ in range(2))
+        scalar = numpy_scalars.scalar_function("mul", kind)
+        assert scalar is not None
+        products = [scalar(*pair) for pair in zip(x, y, strict=True)]
+        assert {type(product) for product in products} == {dtype.type}
+        assert same(np.array(products), numpy_scalars.multiply(x, y))
