@@ -261,8 +261,8 @@ LANES_IN_MEMORY: Final = 64
 _LANE_BITS: Final = LANES.bit_length() - 1
 _FEW_ROWS: Final = 2 * LANES
 """The most rows for which several lanes of columns are added at once."""
-_FEW_CELLS: Final = 16
-"""The most cells for which `_NEIGHBOURS` neighbouring lanes of columns are added at once."""
+_FEW_BYTES: Final = 160
+"""The most bytes of cells for which `_NEIGHBOURS` neighbouring lanes of columns are added at once."""
 _NEIGHBOURS: Final = 4
 _LINE: Final = 64
 """Bytes of a cache line, and of the widest vector."""
@@ -483,7 +483,8 @@ class _ReducedCells(_SumBlock):
                 self.write_neighbours(start, length)
             with b.block() as wide:
                 self.write_lanes(start, length, 0)
-            b.choose(b.compare("le", self.count, Index((), _FEW_CELLS)), narrow, wide)
+            few = _FEW_BYTES // max(s.kind.bytes for s in self.sums)
+            b.choose(b.compare("le", self.count, Index((), few)), narrow, wide)
         b.choose(b.compare("le", length, Index((), _FEW_ROWS)), few_rows, many_rows)
 
     def write_neighbours(self, start: Index, length: Index) -> None:
