@@ -2,9 +2,10 @@
 
 Forty programs on arrays of 10 to 10⁶ items.  For each size three processes run all programs: one that never compiles
 (`RHO_KERNELS=off`), one with an empty cache of kernels, one with that which the second has filled.  In each process a program is
-called at least `CALLS` times and for `SECONDS`; a call's time is the median of it and the four after it, so that one disturbance
-does not count, and the final time is the median of the last fifth.  *Settled* is the first call from which all are at most 1.2
-times the final time (and 0.3 µs).  JAX, if it is installed, is called a hundred times on the programs that `JAX` has.  Run:
+called at least `CALLS` times and for `SECONDS`.  The final time is the lower quartile of the last fifth, and a call is quick that
+takes at most 1.2 times as long (and 0.3 µs), by the time of its thread.  *Settled* is the first quick call with three quarters of
+the `FOLLOWING` calls quick, so that what else runs on the machine counts little.  Milliseconds are wall time.
+JAX, if it is installed, is called a hundred times on the programs that `JAX` has.  Run:
 
     python benchmarks/warmup.py                 all, about ten minutes
     python benchmarks/warmup.py --sizes 1000 --programs dot,variance
@@ -22,7 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -30,7 +31,7 @@ SIZES = (10, 1000, 30_000, 1_000_000)
 CALLS = 120
 MOST_CALLS = 4000
 SECONDS = 0.6
-SMOOTHED = 5
+FOLLOWING = 60
 SLACK = 1.2
 SLACK_SECONDS = 0.3e-6
 
@@ -107,24 +108,27 @@ JAX = {
 }  # fmt: skip
 
 
-def called(function: Callable[..., Any], arguments: tuple[Any, ...]) -> list[float]:
-    """The seconds of each call."""
-    took: list[float] = []
+Times: TypeAlias = list[tuple[float, float]]
+"""The seconds of each call, of its thread and by the wall."""
+
+
+def called(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Times:
+    took: Times = []
     began = time.perf_counter()
     while len(took) < CALLS or (len(took) < MOST_CALLS and time.perf_counter() - began < SECONDS):
-        start = time.perf_counter()
+        start, at = time.perf_counter(), time.thread_time()
         function(*arguments)
-        took.append(time.perf_counter() - start)
+        took.append((time.thread_time() - at, time.perf_counter() - start))
     return took
 
 
-def in_this_process(names: Sequence[str], size: int) -> dict[str, list[float]]:
+def in_this_process(names: Sequence[str], size: int) -> dict[str, Times]:
     import rho
 
     return {name: called(rho.compile(PROGRAMS[name][0]), PROGRAMS[name][1](size)) for name in names}
 
 
-def jax_in_this_process(names: Sequence[str], size: int) -> dict[str, list[float]]:
+def jax_in_this_process(names: Sequence[str], size: int) -> dict[str, Times]:
     import jax
     import jax.numpy
 
@@ -136,7 +140,7 @@ def jax_in_this_process(names: Sequence[str], size: int) -> dict[str, list[float
     }
 
 
-def measured(names: Sequence[str], size: int, tier: str, cache: str) -> dict[str, list[float]]:
+def measured(names: Sequence[str], size: int, tier: str, cache: str) -> dict[str, Times]:
     """The times of each program in a new process; empty where the peer is not installed."""
     environment = os.environ | {"RHO_KERNELS": "off" if tier == "numpy" else "", "RHO_KERNEL_CACHE": cache}
     command = [sys.executable, __file__, "--inside", tier, "--sizes", str(size), "--programs", ",".join(names)]
@@ -146,31 +150,27 @@ def measured(names: Sequence[str], size: int, tier: str, cache: str) -> dict[str
     return json.loads(done.stdout) if not done.returncode else {}
 
 
-def smoothed(took: Sequence[float]) -> list[float]:
-    return [statistics.median(took[at : at + SMOOTHED]) for at in range(len(took) - SMOOTHED + 1)]
+def settled(took: Times) -> tuple[int, float, float]:
+    """The first settled call, the wall seconds before it but for the first call's, and the final seconds of a thread."""
+    threads = [thread for thread, _ in took]
+    final = statistics.quantiles(threads[-len(took) // 5 :])[0]
+    are_quick = [thread <= SLACK * final + SLACK_SECONDS for thread in threads]
+    starts = (at for at, is_quick in enumerate(are_quick) if is_quick)
+    at = next((at for at in starts if statistics.mean(are_quick[at : at + FOLLOWING]) >= 0.75), len(took))
+    return at, sum(wall for _, wall in took[1:at]), final
 
 
-def settled(took: Sequence[float]) -> tuple[int, float, float]:
-    """The first call from which all are as quick as the final ones, the seconds before it but for the first call's, and the
-    final time."""
-    final = statistics.median(took[-max(SMOOTHED, len(took) // 5) :])
-    slow = [at for at, each in enumerate(smoothed(took)) if each > SLACK * final + SLACK_SECONDS]
-    at = slow[-1] + 1 if slow else 0
-    return at, sum(took[1:at]), final
-
-
-def row_of(name: str, size: int, plain: Sequence[float], empty: list[float], warm: Sequence[float], peer: Sequence[float]
-           ) -> dict[str, Any]:  # fmt: skip
-    numpy_tier = statistics.median(plain[1:])
+def row_of(name: str, size: int, plain: Times, empty: Times, warm: Times, peer: Times) -> dict[str, Any]:
+    numpy_tier = statistics.median(thread for thread, _ in plain[1:])
     at_empty, wait, final = settled(empty)
     at_warm, _, _ = settled(warm)
-    before = empty[2 : max(3, at_empty)]
+    before = [thread for thread, _ in empty[2 : max(3, at_empty)]]
     return {
         "program": name, "size": size, "NumPy tier µs": numpy_tier * 1e6, "final µs": final * 1e6,
         "calls, warm": at_warm, "calls, empty": at_empty, "ms, empty": wait * 1e3,
         "slow calls": sum(each > 1.3 * numpy_tier + SLACK_SECONDS for each in before), "calls before": len(before),
-        "slowest ms": max(before, default=0) * 1e3, "hundred ms": sum(empty[:100]) * 1e3,
-        "hundred, JAX ms": sum(peer[:100]) * 1e3 if peer else None,
+        "slowest ms": max(before, default=0) * 1e3, "hundred ms": sum(wall for _, wall in empty[:100]) * 1e3,
+        "hundred, JAX ms": sum(wall for _, wall in peer[:100]) * 1e3 if peer else None,
     }  # fmt: skip
 
 
