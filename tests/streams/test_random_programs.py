@@ -19,7 +19,7 @@ from .running import loaded, results, same_bits
 COUNT, LIMIT, ROWS = 200, 500_000, 500_003
 _ALLOCATORS = 2 << 20
 """What allocators and compilers of later kinds of tiles may hold beside what is planned."""
-_HEAD = "input x : f64[n] where n ≥ 8\ninput y : f64[n]\ninput k : idx<9>[n]\n"
+_HEAD = "use rolling\nuse series\ninput x : f64[n] where n ≥ 8\ninput y : f64[n]\ninput k : idx<9>[n]\n"
 
 
 def _vector(draw: Random, depth: int, names: list[str]) -> str:
@@ -32,6 +32,8 @@ def _vector(draw: Random, depth: int, names: list[str]) -> str:
             f"(|{own[0]})", f"(-{own[0]})", f"(0.5×{own[0]})", f"(1+{own[0]}×{own[0]})", f"({own[0]}>0.25)",
             f"({own[0]}+{own[1]})", f"({own[0]}×{own[1]})", f"({own[0]}⌈{own[1]})", f"({own[0]}-{own[1]})",
             f"({own[0]}-(+/{own[0]})÷≢x)", f"(+\\{own[0]})", f"(⌈\\{own[0]})", f"({{⍵-0.125×⍵}}⍣3 ⊢ {own[0]})",
+            f"(0⍪¯1↓{own[0]})", f"((1↓{own[0]})⍪0)", f"({own[0]}[0⌈(⍳n)-3])", f"({{0=n : ⍵ ⋄ ⍵+1}} {own[0]})",
+            f"(0 0⍪3+/{own[0]})", f"({{⍵+0.5×⍺}}\\{own[0]})", f"({{+/⍵×⍵}}∂{own[0]}+0.0)", f"({{+/(1↓⍵)×¯1↓⍵}}∂{own[0]}+0.0)",
         ]
     )  # fmt: skip
 
@@ -43,6 +45,9 @@ def _end(draw: Random, place: int, names: list[str]) -> str:
         [
             f"+/{v}", f"⌈/{v}", f"+/{v}>0.5", f"{v}⍳⌈/{v}", f"{v}⍳⌊/{v}", f"9 +⌸ (k ⋄ {v})", "9 +⌸ (k ⋄ 1)", f"+/{v}×⍳≢x",
             f"o{place} ← {v}×2\noutput o{place}", f"o{place} ← (1↓{v})-¯1↓{v}\noutput o{place}", f"⌈/|(2↓{v})-¯2↓{v}",
+            f"o{place} ← {v}⍪{w}\noutput o{place}", f"o{place} ← 5↕{v}\noutput o{place}",
+            f"o{place} ← 5 rolling.mean {v}\noutput o{place}",
+            f"o{place} ← 2 series.shift {v}\noutput o{place}", f"o{place} ← 0.5 series.ema {v}\noutput o{place}",
             f"+/5↓{v}", f"o{place} ← ¯3↓{v}\noutput o{place}", f"+/({v}>0.25)/{w}", f"o{place} ← +\\({v}<{w})/x\noutput o{place}",
             f"o{place} ← ⍸{v}>0.5\noutput o{place}",
             f"f{place} ← ({v}>0.25)/{w}\n(+/f{place})÷1⌈≢f{place}\n+/(f{place}>0.5)/f{place}",
