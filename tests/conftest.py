@@ -42,7 +42,8 @@ TABLES = tuple(f"tests/{room}" for room in (
 """Rooms and files whose parametrised tests are tables of alike cases: a run draws a share of each file's, at least one."""
 LONG = (
     "tests/interrupts/", "tests/faults/", "tests/soak/", "tests/streams/", "tests/cluster/", "tests/jupyter/", "tests/native/",
-    "tests/devices/", "tests/library/test_daily_tasks.py",
+    "tests/devices/", "tests/library/test_daily_", "tests/library/test_windows.py", "tests/library/test_tables.py",
+    "tests/library/test_analyst_tasks.py",
     "tests/shell/test_urls.py", "tests/shell/test_documented_commands.py", "tests/shell/test_fronts.py",
     "tests/shell/test_devices_of_programs.py", "tests/shell/test_browser.py",
     "tests/shell/test_estimates.py", "tests/shell/test_plan_refusals.py", "tests/shell/test_plans_alone.py",
