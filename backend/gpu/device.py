@@ -156,10 +156,10 @@ class CardBackend:
     ) -> Kernel:  # fmt: skip
         """A kernel of the host, compiled on first use, that runs on arrays of the device by two transfers, and is counted."""
         plain = phase.op if isinstance(phase, LibraryPhase) else "body"
-        made = cache(lambda: (make(), missing(phase, types.types, self.card.driver.dialect) or plain))
+        compiled = cache(lambda: (make(), missing(phase, types.types, self.card.driver.dialect) or plain))
 
         def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
-            kernel, name = made()
+            kernel, name = compiled()
             self.hosted[name] += 1
             host_memory = {value: self._to_host(memory[value]) for value in operands}
             with np.errstate(all="ignore"):
