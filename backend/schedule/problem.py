@@ -141,11 +141,11 @@ class Link:
     group: str | None = None
     nj_per_byte: Fraction = Fraction(0)
 
-    def occupied(self, size: int) -> int:
-        """Ticks that the channel is busy with `size` bytes."""
+    def occupied(self, size: int, packing: int = 0) -> int:
+        """Ticks that the channel is busy with `size` bytes, which take `packing` ticks to be packed; 0 without a rate."""
         if self.bytes_per_tick is None or size == 0:
             return 0
-        return -(-size * self.bytes_per_tick.denominator // self.bytes_per_tick.numerator)
+        return packing - (-size * self.bytes_per_tick.denominator // self.bytes_per_tick.numerator)
 
 
 @dataclass(frozen=True, slots=True)

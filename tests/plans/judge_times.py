@@ -164,7 +164,7 @@ class Timed:
             link, forwards = found
             rate = self.rate(link)
             busy = 0 if rate is None else -(-step["bytes"] * rate.denominator // rate.numerator)
-            busy += self.packing(step)
+            busy += 0 if rate is None else self.packing(step)
             if busy != step["busy"] - step["start"]:
                 self.fault(f"{said}: {step['bytes']} bytes take {busy} ticks, not {step['busy'] - step['start']}")
             if step["arrive"] - step["busy"] != -(-link.get("latency_ns", 0) // self.plan["tick_ns"]):

@@ -94,7 +94,7 @@ def check_step_timing(facts: JudgeIndex) -> Iterator[Violation]:
             rate = link.bytes_per_tick
             busy = moved.start + (0 if rate is None else -(-moved.bytes * rate.denominator // rate.numerator))
             task = facts.problem.phases[moved.phase]
-            if not moved.partial and moved.bytes < task.out_bytes:
+            if rate is not None and not moved.partial and moved.bytes < task.out_bytes:
                 busy += -(-moved.bytes * task.packing.numerator // task.packing.denominator)
             arrives = {busy + link.latency}
         else:
