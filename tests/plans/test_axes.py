@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+<<<<<<< HEAD
 from functools import lru_cache
+=======
+from dataclasses import replace
+>>>>>>> 06bce9b6 (No bound over the forms of scans is above a plan in one of them, on drawn programs; the page says what else is not cut)
 from itertools import product
 from math import prod
 from random import Random
@@ -25,7 +29,11 @@ from rho.backend.graph.phases import Phase, PhaseId
 from rho.backend.schedule.plan.plan import CombineStep, ExecutionPlan, RunStep, TransferStep, decode_plan
 from rho.backend.schedule.plan.plan_text import has_other_axes, plans_text, queues_text
 from rho.backend.schedule.problem import Objective
+<<<<<<< HEAD
 from rho.backend.schedule.program import problem_from_program
+=======
+from rho.backend.schedule.program import iteration_plan
+>>>>>>> 06bce9b6 (No bound over the forms of scans is above a plan in one of them, on drawn programs; the page says what else is not cut)
 from rho.backend.schedule.program.axis_choice import Axes
 from rho.backend.schedule.program.plan_program import faults_of_stored
 from rho.backend.schedule.program.problem_from_program import axes_in
@@ -238,6 +246,41 @@ def test_no_bound_over_all_axes_is_above_a_plan_along_some(seed: int) -> None:
                 assert other.prediction is not None
                 if is_in(other, plan):
                     assert said.lower_bound <= other.prediction.objectives[0][1], (seed, axes, said.proof.method)
+
+
+STEPS_OF_LINES = ("{0}+{1}", "7○{0}×1.5", "+\\{0}", "⌈\\{0}", "⌽{0}", "{0}-⌈/{0}", "{0}÷1+|+/{0}")
+
+
+@pytest.mark.parametrize("seed", seeds(30, 91000377))
+def test_no_bound_over_forms_is_above_a_plan_in_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scans of a line, in one pass and in two: both are planned by themselves, and the bound of both is above neither."""
+    r = Random(seed)
+    names, lines = ["x"], ["input x : f64[n] where n≥1"]
+    for name in "ab"[: r.randint(1, 2)]:
+        lines.append(f"{name} ← {r.choice(STEPS_OF_LINES).format(names[-1], r.choice(names))}")
+        names.append(name)
+    lines += [f"last ← {r.choice(('+', '⌈'))}\\{names[-1]}", f"output o ← {r.choice(('⌈/last', 'last×2'))}"]
+    length = r.choice((9000, 30_000, 400_000))
+    toml = profile(r, 16 * length, devices=r.randint(2, 3), linked=True)
+    one = '[device.op."add.f64"]'
+    scans = [f'[device.op."scan.f64"]\nsize = [8000]\nns = [{r.randint(100, 6000)}]\n{one}' for _ in range(toml.count(one))]
+    toml = "".join(part for pair in zip(toml.split(one), [*scans, ""], strict=True) for part in pair)
+    drawn = Drawn("\n".join(lines), {"x": (length,)}, toml)
+    chosen = planned(drawn)
+    if chosen is None:
+        return
+    plans = [checked(chosen, drawn)]
+    monkeypatch.setattr(iteration_plan, "divisible_scans", lambda graph: ())
+    whole = planned(drawn)
+    monkeypatch.undo()
+    divided = planned(replace(drawn, text=f"{drawn.text}\nschedule {{ cut last axis 0 }}"))
+    plans += [checked(case, drawn) for case in (whole,) if case is not None]
+    assert divided is None or judge(divided.plan, divided.profile, divided.graph) == []
+    for one in (*plans, *(decode_plan(case.stored) for case in (divided,) if case is not None)):
+        assert one.prediction is not None and plans[0].prediction is not None
+        assert plans[0].prediction.lower_bound <= one.prediction.makespan, seed
+        assert one.tick_ns == plans[0].tick_ns
+    assert divided is None or decode_plan(divided.stored).divided
 
 
 def test_what_comes_twice_is_let_go_of_once() -> None:
