@@ -251,9 +251,9 @@ def test_no_bound_over_all_axes_is_above_a_plan_along_some(seed: int) -> None:
 STEPS_OF_LINES = ("{0}+{1}", "7○{0}×1.5", "+\\{0}", "⌈\\{0}", "⌽{0}", "{0}-⌈/{0}", "{0}÷1+|+/{0}")
 
 
-@pytest.mark.parametrize("seed", seeds(30, 91000377))
+@pytest.mark.parametrize("seed", seeds(20, 91000377))
 def test_no_bound_over_forms_is_above_a_plan_in_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scans of a line, in one pass and in two: both are planned by themselves, and the bound of both is above neither."""
+    """Scans of a line, in one pass and in two: either is planned by itself, and the bound of both is not above it."""
     r = Random(seed)
     names, lines = ["x"], ["input x : f64[n] where n≥1"]
     for name in "ab"[: r.randint(1, 2)]:
@@ -269,18 +269,21 @@ def test_no_bound_over_forms_is_above_a_plan_in_one(seed: int, monkeypatch: pyte
     chosen = planned(drawn)
     if chosen is None:
         return
-    plans = [checked(chosen, drawn)]
-    monkeypatch.setattr(iteration_plan, "divisible_scans", lambda graph: ())
-    whole = planned(drawn)
-    monkeypatch.undo()
-    divided = planned(replace(drawn, text=f"{drawn.text}\nschedule {{ cut last axis 0 }}"))
-    plans += [checked(case, drawn) for case in (whole,) if case is not None]
-    assert divided is None or judge(divided.plan, divided.profile, divided.graph) == []
-    for one in (*plans, *(decode_plan(case.stored) for case in (divided,) if case is not None)):
-        assert one.prediction is not None and plans[0].prediction is not None
-        assert plans[0].prediction.lower_bound <= one.prediction.makespan, seed
-        assert one.tick_ns == plans[0].tick_ns
-    assert divided is None or decode_plan(divided.stored).divided
+    plan = checked(chosen, drawn)
+    two = r.random() < 0.7 if plan.divided == () else r.random() < 0.3
+    if two:
+        other = planned(replace(drawn, text=f"{drawn.text}\nschedule {{ cut last axis 0 }}"))
+    else:
+        monkeypatch.setattr(iteration_plan, "divisible_scans", lambda graph: ())
+        other = planned(drawn)
+        monkeypatch.undo()
+    if other is None:
+        return
+    assert judge(other.plan, other.profile, other.graph) == []
+    alone = decode_plan(other.stored)
+    assert bool(alone.divided) is two and alone.tick_ns == plan.tick_ns
+    assert plan.prediction is not None and alone.prediction is not None
+    assert plan.prediction.lower_bound <= alone.prediction.makespan
 
 
 def test_what_comes_twice_is_let_go_of_once() -> None:
