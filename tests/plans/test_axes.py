@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-<<<<<<< HEAD
-from functools import lru_cache
-=======
 from dataclasses import replace
->>>>>>> 06bce9b6 (No bound over the forms of scans is above a plan in one of them, on drawn programs; the page says what else is not cut)
+from functools import lru_cache
 from itertools import product
 from math import prod
 from random import Random
@@ -29,11 +26,7 @@ from rho.backend.graph.phases import Phase, PhaseId
 from rho.backend.schedule.plan.plan import CombineStep, ExecutionPlan, RunStep, TransferStep, decode_plan
 from rho.backend.schedule.plan.plan_text import has_other_axes, plans_text, queues_text
 from rho.backend.schedule.problem import Objective
-<<<<<<< HEAD
-from rho.backend.schedule.program import problem_from_program
-=======
-from rho.backend.schedule.program import iteration_plan
->>>>>>> 06bce9b6 (No bound over the forms of scans is above a plan in one of them, on drawn programs; the page says what else is not cut)
+from rho.backend.schedule.program import iteration_plan, problem_from_program
 from rho.backend.schedule.program.axis_choice import Axes
 from rho.backend.schedule.program.plan_program import faults_of_stored
 from rho.backend.schedule.program.problem_from_program import axes_in
