@@ -375,11 +375,11 @@ class StreamRun:
         before = self.stores.progress.done
         with ring:
             read = iter(ring)
-            for number, (tile, needed) in enumerate(zip(tiles, needs, strict=True), first):
+            for tile, needed in zip(tiles, needs, strict=True):
                 arrays = self.next(read, ring, sources)
                 if self.stores.others is not None:
                     self.stores.others.check()
-                self.tile(number, tile, needed, arrays, delivers=delivers)
+                self.tile(tile[0] // self.step.rows, tile, needed, arrays, delivers=delivers)
                 del arrays
                 self.stores.progress.done = before + ring.bytes
             self.next(read, ring, sources)

@@ -78,6 +78,12 @@ CASES = (
     Case("averages that fall", "use series\n" + _X + "y ← 0.1 series.ema x\noutput y\nz ← 0.1 series.ewm x\noutput z"),
     Case("an average of a computed weight", _X + "use series\na ← 2÷1+⌈/x\nz ← a series.ema x\noutput z", passes=2),
     Case("the last that is there", "use missing\n" + _X + "z ← missing.forward (x>0.5)¿(x ⋄ ⎕nan)\noutput z"),
+    Case(
+        "the next that is there",
+        "use missing\n" + _X + "z ← missing.backward (x>0.5)¿(x ⋄ ⎕nan)\noutput z\n+/x\n+/0<z\n+/(z=z)¿(z ⋄ 0)",
+        passes=2,
+    ),
+    Case("scans from the end", _XY + "z ← ⌽⌊\\⌽x\noutput z\nw ← y+⌽{⍵+0.5×⍺}\\⌽x\noutput w\nv ← ⌽⌈\\⌽1↓x\noutput v"),
     Case("scans of two", _XY + "(a b) ← {(p q) ← ⍺ ⋄ (r s) ← ⍵ ⋄ (p+r×s ⋄ q⌈s-p)}\\(x ⋄ y)\noutput a\noutput b"),
     Case("scans of rows", _M + "z ← {⍵+0.5×⍺}⍀m\noutput z"),
     Case("joined", _XY + "z ← 0⍪x⍪2×y\noutput z\n+/z"),

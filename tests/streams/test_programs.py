@@ -115,6 +115,18 @@ def test_a_scan_that_is_wanted_out_of_order_is_refused(folder: Path) -> None:
     assert "order than that of its items" in " ".join(caught.value.diagnostics[0].notes)
 
 
+def test_scans_from_both_ends_are_refused(folder: Path) -> None:
+    with pytest.raises(Refused, match="E702"):
+        loaded("input x : f64[n] where n ≥ 8\nz ← (⌈\\x)+⌽⌈\\⌽x\noutput z", folder, 4_000_000)
+
+
+def test_a_scan_from_the_end_is_not_written_where_rows_are_in_order(folder: Path) -> None:
+    text = "input x : f64[n] where n ≥ 8\nz ← ⌽⌈\\⌽x\noutput z"
+    assert loaded(text, folder, 4_000_000).plan.stores
+    with pytest.raises(Refused, match="E702"):
+        loaded(text, folder, 4_000_000, suffix="csv")
+
+
 def test_an_input_of_which_only_the_shape_is_used_is_not_read(folder: Path) -> None:
     program = loaded("input x : f64[n]\n⍴x\n≢x\n", folder, 4_000_000)
     assert [store.name for store in program.plan.stores] == ["x"]

@@ -97,7 +97,7 @@ def _pass(
     for phase in one.phases:
         if missing := set(flow.whole_operands(phase)) - there:
             yield f"phase #{phase.id} reads %{min(missing)}, which is not there"
-    ends = dict.fromkeys(range(len(one.sinks)), 0)
+    ends = {index: sink.size if one.backward else 0 for index, sink in enumerate(one.sinks)}
     reads, reached = 0, dict[PhaseId, int]()
     twice = step.shares[-1].first if step.shares and has_rounds(flow, one) else 0
     for number, tile in enumerate(tiles):
@@ -107,17 +107,17 @@ def _pass(
             yield f"a tile of phase #{phase_id}, whose items are taken in order, begins at {at}"
         for index, sink in enumerate(one.sinks):
             start, stop = part_of(sink, tile)
-            if start < stop and start != ends[index]:
-                yield f"a tile of phase #{sink.phase.id} begins at {start}, not at {ends[index]}"
-            ends[index] = max(ends[index], stop)
+            if start < stop and (stop if one.backward else start) != ends[index]:
+                yield f"a tile of phase #{sink.phase.id} goes from {start} to {stop}, and not on from {ends[index]}"
+            ends[index] = min(ends[index], start) if one.backward else max(ends[index], stop)
         for phase in one.phases:
             if isinstance(phase, Input) and phase.result in needed.rows:
                 start, stop = needed.rows[phase.result]
                 length = flow.graph.types[phase.result].shape[0].constant or 1
                 reads += stored[phase.name].bytes * (stop - start) // length * (1 + (number < twice))
     for index, sink in enumerate(one.sinks):
-        if ends[index] != sink.size:
-            yield f"the tiles of phase #{sink.phase.id} end at {ends[index]}, not at {sink.size}"
+        if ends[index] != (0 if one.backward else sink.size):
+            yield f"the tiles of phase #{sink.phase.id} end at {ends[index]} of {sink.size}"
     if reads != step.reads:
         yield f"a pass reads {reads:,} bytes, not {step.reads:,}"
 

@@ -245,22 +245,23 @@ class _PassBuilder:
     # ------------------------------------------------------------------------------------- passes
 
     def passes(self) -> tuple[TilePass, ...]:
-        """Returns the passes; sinks share one if they have one level, a common input, and need the same rows of it per tile."""
-        groups: list[tuple[int, dict[ValueId, str], list[PassOutput]]] = []
+        """Returns the passes; sinks share one if they have one level and direction, a common input, and need the same rows of it
+        per tile."""
+        groups: list[tuple[tuple[int, bool], dict[ValueId, str], list[PassOutput]]] = []
         for level, sink in sorted(self.ends, key=lambda end: end[0]):
-            pace = self.pace(sink)
+            pace, backward = self.pace(sink)
             for other, paces, sinks in groups:
                 shared = paces.keys() & pace.keys()
-                if other == level and shared and all(paces[value] == pace[value] for value in shared):
+                if other == (level, backward) and shared and all(paces[value] == pace[value] for value in shared):
                     paces |= pace
                     sinks.append(sink)
                     break
             else:
-                groups.append((level, pace, [sink]))
+                groups.append(((level, backward), pace, [sink]))
         result = []
-        for level, _, sinks in groups:
+        for (level, backward), _, sinks in groups:
             phases = self.upstream(sinks)
-            result.append(TilePass(level, tuple(sinks), phases, self.grain(phases)))
+            result.append(TilePass(level, tuple(sinks), phases, self.grain(phases), backward))
         return tuple(result)
 
     def grain(self, phases: Iterable[Phase]) -> int:
@@ -281,18 +282,22 @@ class _PassBuilder:
                 wanted.update(self.follows.get(phase.id, ()))
         return tuple(phase for phase in self.graph.phases if phase.id in ids)
 
-    def pace(self, sink: PassOutput) -> dict[ValueId, str]:
-        """Returns for each input roughly how many of its rows a tile advances per row of the sink."""
+    def pace(self, sink: PassOutput) -> tuple[dict[ValueId, str], bool]:
+        """Returns for each input roughly how many of its rows a tile advances per row of the sink; and whether a scan goes on
+        from the tile after."""
         phases = self.upstream([sink])
         alone = TilePass(0, (sink,), phases, self.grain(phases))
         flow = PassPartitioning(self.graph, self.axes, self.cuts, self.follows, (), ())
         rows = max(sink.grain, sink.size // 4 // sink.grain * sink.grain)
         first, second = (demand(flow, alone, (at, min(at + rows, sink.size))) for at in (rows, 2 * rows))
         places = {phase.result for phase in alone.phases if isinstance(phase, Input)}
-        return {
+        boxes = first.boxes.keys() & second.boxes
+        scans = [phase.id for phase in phases if is_carried(self.cuts.get(phase.id)) and phase.id in boxes]
+        paces = {
             value: f"{(second.rows[value][0] - first.rows[value][0]) / rows:.3g}"
             for value in sorted(places & first.rows.keys() & second.rows.keys())
         }
+        return paces, any(second.boxes[scan][0] < first.boxes[scan][0] for scan in scans)
 
 
 def _one_tile(phase: Phase, types: Mapping[ValueId, ArrayType]) -> str:

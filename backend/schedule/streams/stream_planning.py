@@ -523,13 +523,14 @@ def _with_peaks(main: SubPlan, shares: Sequence[TileShare]) -> SubPlan:
 
 
 def _flow(request: Streaming) -> PassPartitioning:
-    """Returns the passes; an output to a file that takes rows only is written in tiles only if its tiles are rows."""
+    """Returns the passes; an output to a file that takes rows in order is written in tiles only if these are its tiles."""
     fits: Callable[[int], bool] = lambda count: count * _COLLECTED_SHARE <= request.limit  # noqa: E731
     flow = partition_passes(request.bound.graph, request.sources, request.sinks, fits)
     undivided = {
         sink.phase.name
         for one in flow.passes for sink in one.sinks
-        if isinstance(sink.phase, Output) and flow.axes[sink.phase.arg] and not request.sinks[sink.phase.name].any_axis
+        if isinstance(sink.phase, Output) and not request.sinks[sink.phase.name].any_axis
+        and (one.backward or flow.axes[sink.phase.arg])
     }  # fmt: skip
     return partition_passes(request.bound.graph, request.sources, request.sinks.keys() - undivided, fits) if undivided else flow
 
@@ -579,7 +580,8 @@ def _number(size: Size) -> int:
 
 def tiles_of(one: TilePass, rows: int) -> Iterator[Rows]:
     """Yields the tiles of a pass, in order."""
-    for start in range(0, one.size, rows):
+    starts = range(0, one.size, rows)
+    for start in reversed(starts) if one.backward else starts:
         yield start, min(start + rows, one.size)
 
 
@@ -666,7 +668,7 @@ def _dealt(
 
 def _undivided(request: Streaming, flow: PassPartitioning, one: TilePass, step: StreamStep) -> str:
     """Returns why one device runs all tiles of a pass; empty if several may."""
-    if not has_rounds(flow, one) and any(is_carried(flow.cuts.get(phase.id)) for phase in one.phases):
+    if one.backward or (not has_rounds(flow, one) and any(is_carried(flow.cuts.get(phase.id)) for phase in one.phases)):
         return "each tile continues from the one before"
     for phase in one.phases:
         if isinstance(phase, Input) and phase.name in request.undivided:

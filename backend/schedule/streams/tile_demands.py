@@ -42,6 +42,9 @@ from ..program_facts.partitioning import (
 # every other.  If the neutral item differs from the result of an empty bin (¯0.0 and 0.0), a boolean state marks the bins that
 # have items.
 #
+# A scan of what is reversed goes on from the tile after: a pass with such scans (`backward`) has its tiles from the last to the
+# first.
+#
 # A scan by a function of the program has no neutral item: its first tile is scanned alone, others with the state before them.
 #
 # Note [Rounds].  Several devices share a pass with scans by functions that are exact in any order, or sums: in a first round each
@@ -260,12 +263,13 @@ class PassOutput:
 @dataclass(frozen=True, slots=True)
 class TilePass:
     """One pass over the inputs: its sinks, and the phases that flow to them in graph order; tiles begin at multiples of
-    `grain`."""
+    `grain`, and go from the last to the first if it is `backward`."""
 
     level: int
     sinks: tuple[PassOutput, ...]
     phases: tuple[Phase, ...]
     grain: int
+    backward: bool = False
 
     @property
     def size(self) -> int:
@@ -339,7 +343,7 @@ def demand(flow: PassPartitioning, one: TilePass, tile: Rows) -> TileDemand:
             if not wanted:
                 continue
             interval = min(start for start, _ in wanted), max(stop for _, stop in wanted)
-            if is_carried(cut) and not tile[0]:
+            if is_carried(cut) and (tile[1] >= one.size if one.backward else not tile[0]):
                 interval = 0, interval[1]  # the next tile begins here even if the readers skip the first items
             rows.update(dict.fromkeys(traverse.results(phase), interval))
         if interval[0] >= interval[1]:
