@@ -12,7 +12,7 @@ from math import prod
 from typing import Final, TypeAlias
 
 from ....lang.support.records import dataclass, replace
-from ....typechecker.elements import ArrayType, Kind, neutral_element
+from ....typechecker.elements import ArrayType, Element, Kind, neutral_element
 from ....typechecker.sizes.polynomials import Size, number
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph, substitute_sizes
@@ -124,9 +124,9 @@ MOST_PLACES: Final = 64
 
 
 def with_compared_places(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
-    """Returns the graph in which a gather at few places is the greatest of the items whose row is the place, which flows where
+    """Returns the graph in which a gather at few places is a reduction of the items whose row is the place, which flows where
     only the places are whole; None if there are many, or if one may lie outside."""
-    graph, types = bound.graph, bound.graph.types
+    graph, types = bound.graph, dict(bound.graph.types)
     if not isinstance(wanted, LibraryPhase) or wanted.op != "gather" or frame_of(wanted) or len(wanted.args) != 2:
         return None
     (source, indices), (result,), attributes = wanted.args, wanted.results, wanted.attributes
@@ -146,10 +146,25 @@ def with_compared_places(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
     )
     position = (ReadNode(1, types[indices].element.kind), ApplyNode("convert", (1,), Kind.I64), AxisNode(len(axes) - 1))
     other = ConstantNode(kind, neutral_element(function, kind))
-    body = (ReadNode(0, kind), *position, ApplyNode("eq", (2, 3), Kind.BOOL), other, ApplyNode("select", (4, 0, 5), kind))
-    reduction = Structured(wanted.id, wanted.span, tuple(axes), reads, body, (PhaseResult(result, 6, function),))
-    phases = tuple(reduction if phase.id == wanted.id else phase for phase in graph.phases)
-    return BoundGraph(replace(graph, phases=phases), bound.sizes)
+    item_there = (ApplyNode("eq", (2, 3), Kind.BOOL), other, ApplyNode("select", (4, 0, 5), kind))
+    body: tuple[Node, ...] = (ReadNode(0, kind), *position, *item_there)
+    after: list[Phase] = []
+    if kind.is_float:  # the greatest of zeros is 0.0: whether it is ¯0.0 is another reduction
+        fresh = traverse.fresh_id(graph)
+        item, minus = ValueId(fresh), ValueId(fresh + 1)
+        types |= {item: types[result], minus: ArrayType(Element(Kind.BOOL), types[result].shape)}
+        zero = (ConstantNode(kind, 0.0), ApplyNode("eq", (0, 7), Kind.BOOL), ApplyNode("and", (4, 8), Kind.BOOL))
+        below = (ConstantNode(kind, 1.0), ApplyNode("div", (10, 0), kind), ApplyNode("lt", (11, 7), Kind.BOOL))
+        body = (*body, *zero, *below, ApplyNode("and", (9, 12), Kind.BOOL))
+        signed = (ReadNode(0, kind), ReadNode(1, Kind.BOOL), ConstantNode(kind, -0.0), ApplyNode("select", (1, 2, 0), kind))
+        both = tuple(Read(value, Projection((Affine(tuple(along[:-1]), types[result].shape),))) for value in (item, minus))
+        after.append(Structured(PhaseId(fresh), wanted.span, tuple(axes[:-1]), both, signed, (PhaseResult(result, 3, None),)))
+        results = (PhaseResult(item, 6, function), PhaseResult(minus, 13, "or"))
+    else:
+        results = (PhaseResult(result, 6, function),)
+    reduction = Structured(wanted.id, wanted.span, tuple(axes), reads, body, results)
+    phases = [one for phase in graph.phases for one in ((reduction, *after) if phase.id == wanted.id else (phase,))]
+    return BoundGraph(replace(graph, phases=tuple(phases), types=types), bound.sizes)
 
 
 @dataclass(slots=True)
