@@ -148,7 +148,7 @@ def with_compared_places(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
     other = ConstantNode(kind, neutral_element(function, kind))
     item_there = (ApplyNode("eq", (2, 3), Kind.BOOL), other, ApplyNode("select", (4, 0, 5), kind))
     body: tuple[Node, ...] = (ReadNode(0, kind), *position, *item_there)
-    after: list[Phase] = []
+    results, after = [PhaseResult(result, 6, function)], list[Phase]()
     if kind.is_float:  # the greatest of zeros is 0.0: whether it is ¯0.0 is another reduction
         fresh = traverse.fresh_id(graph)
         item, minus = ValueId(fresh), ValueId(fresh + 1)
@@ -159,10 +159,8 @@ def with_compared_places(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
         signed = (ReadNode(0, kind), ReadNode(1, Kind.BOOL), ConstantNode(kind, -0.0), ApplyNode("select", (1, 2, 0), kind))
         both = tuple(Read(value, Projection((Affine(tuple(along[:-1]), types[result].shape),))) for value in (item, minus))
         after.append(Structured(PhaseId(fresh), wanted.span, tuple(axes[:-1]), both, signed, (PhaseResult(result, 3, None),)))
-        results = (PhaseResult(item, 6, function), PhaseResult(minus, 13, "or"))
-    else:
-        results = (PhaseResult(result, 6, function),)
-    reduction = Structured(wanted.id, wanted.span, tuple(axes), reads, body, results)
+        results = [PhaseResult(item, 6, function), PhaseResult(minus, 13, "or")]
+    reduction = Structured(wanted.id, wanted.span, tuple(axes), reads, body, tuple(results))
     phases = [one for phase in graph.phases for one in ((reduction, *after) if phase.id == wanted.id else (phase,))]
     return BoundGraph(replace(graph, phases=tuple(phases), types=types), bound.sizes)
 
