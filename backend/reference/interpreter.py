@@ -401,10 +401,19 @@ class Evaluator:
             self.define(variable, self.size(then if taken else otherwise))
         return results
 
+    def _invoke(self, op: c.Invoke) -> tuple[Array, ...]:
+        """Runs the function with the sizes and arguments of the call."""
+        core = op.function.core
+        inner = type(self)(core, dict(zip(op.function.sizes, map(self.size, op.sizes), strict=True)))
+        for entry, arg in zip(core.inputs, op.args, strict=True):
+            inner.start(entry.value, self.value(arg))
+        inner.run(core.block)
+        return tuple(inner.value(entry.value) for entry in core.outputs)
+
 
 _CONTROL: Mapping[type, str] = {
     c.MapCells: "_lift", c.CoreFold: "_fold", c.FoldScan: "_fold_scan", c.CoreLoop: "_loop",
-    c.CoreBranch: "_branch",
+    c.CoreBranch: "_branch", c.Invoke: "_invoke",
 }  # fmt: skip
 """The methods of control flow."""
 
@@ -414,7 +423,7 @@ def results_of(op: c.Op) -> tuple[ValueId, ...]:
     match op:
         case c.CorePrint() | c.BindSize():
             return ()
-        case c.Library() | c.CoreFold() | c.FoldScan() | c.MapCells() | c.CoreLoop() | c.CoreBranch():
+        case c.Library() | c.CoreFold() | c.FoldScan() | c.MapCells() | c.CoreLoop() | c.CoreBranch() | c.Invoke():
             return op.results
         case _:
             return (op.result,)

@@ -197,7 +197,7 @@ class Builder(Conversions):
     `texts` has the default of each param that is a text, `patterns` those that are regular expressions.  With `checkpoints`,
     gradients of loops store few states and recompute the others.  `strip_mined` has the first result of each
     loop that was made a loop of loops, with the length of the strips that it is split into again; `recomputed` has the trip
-    counts of these loops, for reports."""
+    counts of these loops, for reports.  `inlines_calls`: also calls of shared functions, for gradients."""
 
     def __init__(self, index_origin: int = 0) -> None:
         self.index_origin = index_origin
@@ -217,6 +217,7 @@ class Builder(Conversions):
         self.texts: dict[ValueId, tuple[Payload, ...]] = {}
         self.patterns: set[ValueId] = set()
         self.checkpoints = False
+        self.inlines_calls = False
         self.strip_mined: dict[ValueId, int] = {}
         self.recomputed: list[Recomputed] = []
         self.root: list[Op] = []

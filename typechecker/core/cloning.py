@@ -10,7 +10,7 @@ from ...lang.syntax.source import Span
 from ..elements import ArrayType
 from ..sizes.polynomials import Size, SizeVariable, variable
 from .builder import Builder
-from .operations import OPERANDS, Block, CoreLoop, Op, ValueId, defined_sizes, results_of
+from .operations import OPERANDS, Block, CoreLoop, Invoke, Op, ValueId, defined_sizes, results_of
 
 _SIZES = frozenset({"sizes", "starts", "trip", "frame"})
 
@@ -58,6 +58,8 @@ class Cloner:
 
     def op(self, op: Op) -> Op:
         builder = self.builder
+        if isinstance(op, Invoke) and builder.inlines_calls:
+            return self.inlined(op)
         for size in defined_sizes(op):
             if size not in self.sizes:
                 self.sizes[size] = variable(self.runtime_size(op, size))
@@ -71,6 +73,15 @@ class Cloner:
             if known is not None:
                 builder.exact[value] = self.size(known) if isinstance(known, Size) else tuple(map(self.size, known))
         return copy
+
+    def inlined(self, op: Invoke) -> Op:
+        """Emit the ops of the function that is invoked."""
+        core, (args, sizes) = op.function.core, (map(self.value, op.args), map(self.size, op.sizes))
+        values = zip([entry.value for entry in core.inputs], args, strict=True)
+        inner = Cloner(self.builder, self.span, dict(values), dict(zip(op.function.sizes, sizes, strict=True)))
+        inner.ops(core.block.ops)
+        self.values.update(zip(op.results, [inner.value(entry.value) for entry in core.outputs], strict=True))
+        return op
 
     def runtime_size(self, op: Op, size: SizeVariable) -> SizeVariable:
         """The variable for a runtime size that an op defines."""

@@ -1,6 +1,6 @@
 """The operations of the typed core, a flat, first-order program in single assignment; blocks, and whole programs.
 
-Value ids are unique in the whole program.  Functions are inlined, tuples are several values, and positions are stored from 0 and
+Value ids are unique in the whole program.  Functions are inlined, except large ones (`Invoke`); tuples are several values, and positions are stored from 0 and
 converted where they become numbers, so no function value, tuple, operator or index origin is left.  A `Block` is a list of ops
 over value ids, so a nested block refers to an outer value by its id.
 
@@ -430,10 +430,32 @@ class CoreBranch:
     needs_condition: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class CoreFunction:
+    """A function that calls share: a program whose inputs are the parameters and whose outputs are the results.
+
+    Each call gives its `sizes` values.  Values and sizes are numbered apart from those of the program that calls it."""
+
+    name: str
+    core: Core
+    sizes: tuple[SizeVariable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke:
+    """A call that is not inlined; `sizes` are the values of the function's sizes."""
+
+    results: tuple[ValueId, ...]
+    function: CoreFunction
+    args: tuple[ValueId, ...]
+    sizes: tuple[Size, ...]
+
+
 Op: TypeAlias = (
     Literal | SizeVector | Scalar | Iota | IotaGrid | Reshape | Transpose | Broadcast | Reverse | Rotate | Slice | Join
     | Stack | SlidingWindows | Gather | Update | MaskedUpdate | Reduce | Scan | CoreFold | FoldScan | Contract | Compress | Expand
-    | Where | BindSize | KeyReduce | Library | Format | MapCells | CoreLoop | CoreBranch | CorePrint
+    | Where | BindSize | KeyReduce | Library | Format | MapCells | CoreLoop | CoreBranch | Invoke
+    | CorePrint
 )  # fmt: skip
 
 
@@ -642,6 +664,25 @@ def defined_sizes(op: Op) -> tuple[SizeVariable, ...]:
             return tuple([variable for variable, _, _ in op.sizes])
         case _:
             return ()
+
+
+def field_sizes(op: Op) -> Iterator[Size]:
+    """The sizes in an op's own fields."""
+    match op:
+        case SizeVector() | Invoke():
+            yield from op.sizes
+        case Slice():
+            yield from op.starts
+        case CoreLoop():
+            yield op.trip
+        case MapCells():
+            yield from op.frame
+        case CoreBranch():
+            for _, then, otherwise in op.sizes:
+                yield then
+                yield otherwise
+        case _:
+            return
 
 
 def captured(block: Block) -> frozenset[ValueId]:

@@ -20,7 +20,7 @@ from ...lang.syntax.source import Source, Span
 from ...lang.tree import expressions, program
 from ...lang.tree.expressions import ITEMS, Definition, NameClass, SizeExpression, Symbol
 from ..core.builder import Builder
-from ..core.operations import Block, CoreCall, Op, Reshape, ValueId
+from ..core.operations import Block, CoreCall, CoreFunction, Op, Reshape, ValueId
 from ..elements import Element
 from ..proof.obligations import Proof
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, product, variable
@@ -350,7 +350,8 @@ class SignedFunction:
 class ElaboratedBody:
     """A body elaborated on arguments of rigid sizes: its ops, which calls repeat on their arguments, and its result.  `sizes` and
     `shapes` are the rigid sizes; `names` and `mentions` are what the program calls its values, `usages` the calls in it.
-    `checks_indices`: a run checks indices in it that sizes or facts of a call may decide."""
+    `checks_indices`: a run checks indices in it that sizes or facts of a call may decide.  `function`: what calls invoke instead
+    of repeating the ops, if these are many."""
 
     arguments: tuple[ValueId, ...]
     sizes: Mapping[str, SizeVariable]
@@ -361,6 +362,7 @@ class ElaboratedBody:
     mentions: Mapping[ValueId, Sequence[tuple[Span, Span]]]
     usages: tuple[CoreCall, ...]
     checks_indices: bool = False
+    function: CoreFunction | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -30,7 +30,11 @@ def gradient(ctx: Context, derived: DerivedFunction, left: Value | None, right: 
             return builder.poison(span)
         arguments.append(argument)
     start = builder.position
-    value = ctx.call(function, None, rebuild(right, arguments), span)
+    outside, builder.inlines_calls = builder.inlines_calls, True
+    try:
+        value = ctx.call(function, None, rebuild(right, arguments), span)
+    finally:
+        builder.inlines_calls = outside
     if is_poisoned(value):
         return builder.poison(span)
     result = _result(ctx, value, left, derived, span)

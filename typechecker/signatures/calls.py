@@ -34,7 +34,7 @@ from ...lang.tree.expressions import (
 )
 from ..core.builder import Builder, condition_decided, statements_if
 from ..core.cloning import Cloner
-from ..core.operations import BindSize, Block, Compress, CoreBranch, CoreCall, Op, ValueId, Where
+from ..core.operations import BindSize, Block, Compress, CoreBranch, CoreCall, CoreFunction, Invoke, Op, ValueId, Where
 from ..diagnostics import show_type
 from ..elaborate import type_expressions
 from ..elaborate.context import (
@@ -354,10 +354,12 @@ def _repeated(
     for name, shape in body.shapes.items():
         sizes.update(zip(shape, bindings.shapes[name], strict=True))
     builder = ctx.builder
+    values = dict(zip(body.arguments, [x.value for argument in arguments for x in leaves(argument)], strict=True))
+    if body.function is not None and not builder.inlines_calls:
+        return _invoked(ctx, body.function, body.result, Cloner(builder, span, values, sizes), span)
     free = _are_free(builder, sizes.values(), where_facts)
     if body.checks_indices and not free:
         return None
-    values = dict(zip(body.arguments, [x.value for argument in arguments for x in leaves(argument)], strict=True))
     cloner = _BodyCloner(builder, span, values, sizes, is_free=free)
     with naming_call(builder, span):
         cloner.ops(body.ops)
@@ -369,6 +371,15 @@ def _repeated(
         ctx.mentions.setdefault(cloner.value(value), []).extend(spans)
     builder.constraints.declared_usages += [call for usage in body.usages if (call := cloner.usage(usage)) is not None]
     return rebuild(body.result, [Operand(cloner.value(x.value), cloner.type(x.type)) for x in leaves(body.result)])
+
+
+def _invoked(ctx: Context, function: CoreFunction, result: Value, cloner: Cloner, span: Span) -> Value:
+    """The result of a call of a shared function; `cloner` has the values and sizes of the call."""
+    ctx.spend(span)
+    args = tuple([cloner.value(entry.value) for entry in function.core.inputs])
+    sizes = tuple([cloner.size(variable(size)) for size in function.sizes])
+    types = [cloner.type(x.type) for x in leaves(result)]
+    return rebuild(result, ctx.builder.emit_many(lambda results: Invoke(results, function, args, sizes), types, span))
 
 
 def _repeatable_body(ctx: Context, function: SignedFunction, bindings: Bindings) -> ElaboratedBody | None:

@@ -16,6 +16,7 @@ from ...lang.support.records import replace
 from ...lang.syntax.source import LIBRARY_PREFIX
 from ...lang.tree import program
 from ...lang.tree.expressions import ITEMS, ArrayTypeExpression, BoundedSize, ShapeVariable, TupleTypeExpression, TypeExpression
+from ..core.functions import shared
 from ..core.operations import Block, CoreCall, CorePrint, Gather, KeyReduce, Op, Update, all_ops, results_of
 from ..elaborate import declarations, type_expressions
 from ..elaborate.context import (
@@ -241,13 +242,14 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: Signatu
         usages = constraints.declared_usages[usages_before:]
         if declarations.states_quantities(signature):
             usages.pop()
-        body = _repeatable(ctx, bindings, args, block.ops[emitted:], result, usages)
+        body = _repeatable(ctx, function.name, bindings, args, block.ops[emitted:], result, usages)
     del constraints.declared_usages[usages_before:]
     return [_of_class(_of_rank(d, sample), signature, classes) for d in diagnostics], proof, body
 
 
 def _repeatable(
-    ctx: Context, bindings: Bindings, args: Sequence[Value], ops: tuple[Op, ...], result: Value, usages: Sequence[CoreCall]
+    ctx: Context, name: str, bindings: Bindings, args: Sequence[Value], ops: tuple[Op, ...], result: Value,
+    usages: Sequence[CoreCall],
 ) -> ElaboratedBody | None:  # fmt: skip
     """The body with all that calls need to repeat it; None if it prints, which is an error in some calls."""
     if any(isinstance(op, CorePrint) for op in all_ops(ops)):
@@ -258,7 +260,8 @@ def _repeatable(
     values = {*arguments, *[value for op in all_ops(ops) for value in results_of(op)]}
     names = {value: name for value, name in ctx.builder.source_names.names.items() if value in values}
     checks = any(isinstance(op, Gather | Update | KeyReduce) and op.checked for op in all_ops(ops))  # here, or in a call
-    return ElaboratedBody(arguments, sizes, shapes, ops, result, names, ctx.mentions, tuple(usages), checks)
+    function = shared(ctx.builder, name, arguments, ops, [x.value for x in leaves(result)], usages)
+    return ElaboratedBody(arguments, sizes, shapes, ops, result, names, ctx.mentions, tuple(usages), checks, function)
 
 
 def symbolic_arguments(

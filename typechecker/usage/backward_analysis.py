@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Generic, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
 from ...lang.diagnostics.model import Verdict
 from ...lang.support.records import dataclass, field
@@ -787,7 +788,7 @@ class _BlockWalk(UsageWalk[ValueId, Block]):
             case c.BindSize():
                 if live:
                     usages.setdefault(op.value, UsageCount()).add(UsageSite(self.spans[op.value], ONCE))
-            case MapCells() | CoreFold() | FoldScan() | CoreLoop() | CoreBranch() | c.Library():
+            case MapCells() | CoreFold() | FoldScan() | CoreLoop() | CoreBranch() | c.Library() | c.Invoke():
                 demands = [self.finish(result, usages) for result in op.results]
                 self.several(op, demands, usages)
             case c.Slice():
@@ -805,6 +806,9 @@ class _BlockWalk(UsageWalk[ValueId, Block]):
             case c.Library():
                 for read in operand_reads(op, ONCE, self.context) if runs else ():
                     usages.setdefault(read.value, UsageCount()).add(UsageSite(self.spans[op.results[0]], read.grade, read.why))
+            case c.Invoke():
+                for value, grade in zip(op.args, reads_of_call(op.function, op.sizes), strict=True) if runs else ():
+                    usages.setdefault(value, UsageCount()).add(UsageSite(self.spans[op.results[0]], grade))
             case MapCells():
                 self.lift(op.body, op.args, op.frames, op.frame, self.spans[op.results[0]], demands, usages, runs=runs)
             case CoreFold() | FoldScan():
@@ -817,6 +821,24 @@ class _BlockWalk(UsageWalk[ValueId, Block]):
                 self.branch(
                     op.then, op.otherwise, op.condition, self.spans[op.condition], demands, usages, runs=runs or prints(op)
                 )
+
+
+_function_reads: WeakKeyDictionary[c.CoreFunction, tuple[Grade, ...]] = WeakKeyDictionary()
+
+
+def reads_of_call(function: c.CoreFunction, sizes: Sequence[Size]) -> list[Grade]:
+    """How often a call with these sizes reads each element of each argument."""
+    known = _function_reads.get(function)
+    if known is None:
+        demands = demands_of(function.core)
+        known = _function_reads[function] = tuple([demands.grade(entry.value) for entry in function.core.inputs])
+    values, visible = dict(zip(function.sizes, sizes, strict=True)), set(function.sizes)
+    grades: list[Grade] = []
+    for grade in known:
+        low = grade.low.substitute(values) if grade.low.variables() <= visible else ZERO
+        high = grade.high.substitute(values) if grade.high is not None and grade.high.variables() <= visible else None
+        grades.append(Grade(low, high))
+    return grades
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from itertools import islice
 from ....lang.support.records import dataclass, field
 from ....lang.syntax.source import Span
 from ....typechecker.core import operations as c
-from ....typechecker.core.operations import all_ops, blocks_of, operands_of, results_of
+from ....typechecker.core.operations import all_ops, blocks_of, field_sizes, operands_of, results_of
 from ....typechecker.elements import ArrayType, Kind, may_fail
 from ....typechecker.sizes.polynomials import Size, SizeVariable
 from ..phases import (
@@ -54,6 +54,8 @@ def op_may_fail(op: c.Op) -> bool:
             return True
         case c.Library():
             return LIBRARY[op.name].fails(dict(op.attributes))
+        case c.Invoke():
+            return any(op_may_fail(inner) for inner in all_ops(op.function.core.block.ops))
         case _:
             return False
 
@@ -111,27 +113,9 @@ def mentioned_sizes(op: c.Op, types: c.Core) -> frozenset[SizeVariable]:
         for value in (*results_of(inner), *operands_of(inner)):
             for size in types.types[value].shape:
                 variables |= size.variables()
-        for size in _field_sizes(inner):
+        for size in field_sizes(inner):
             variables |= size.variables()
     return frozenset(variables)
-
-
-def _field_sizes(op: c.Op) -> Iterator[Size]:
-    match op:
-        case c.SizeVector():
-            yield from op.sizes
-        case c.Slice():
-            yield from op.starts
-        case c.CoreLoop():
-            yield op.trip
-        case c.MapCells():
-            yield from op.frame
-        case c.CoreBranch():
-            for _, then, otherwise in op.sizes:
-                yield then
-                yield otherwise
-        case _:
-            return
 
 
 _ELEMENTWISE = (c.Scalar, c.SizeVector, c.Literal, c.CoreBranch)
