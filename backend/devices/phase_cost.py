@@ -27,6 +27,7 @@ from ...typechecker.sizes.polynomials import Size, SizeVariable, number as size_
 from ...typechecker.sizes.size import upper_bound
 from ..codegen.gpu_targets import dialect_of, missing
 from ..graph.bind_sizes import BoundGraph
+from ..graph.passes.shared_functions import bound_function
 from ..graph.phases import (
     Branch,
     Constant,
@@ -40,6 +41,7 @@ from ..graph.phases import (
     Print,
     Structured,
     SubGraph,
+    called,
     cells_of,
     frame_of,
     framed_of,
@@ -354,6 +356,8 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
     match phase:
         case Structured():
             return structured_grains(phase, types, rates, number, where)
+        case LibraryPhase(op="call"):
+            return _called_grains(phase, types, rates, number)
         case LibraryPhase():
             away = cold(rates, rates.around.get(phase.id, Around()))
             return Grains(library_grains(phase, types, rates, number, where) + away)
@@ -389,6 +393,20 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
             return Grains(max(arms))
         case Constant() | Input() | Print() | Output():
             return Grains(0)
+
+
+def _called_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Number) -> Grains:
+    """The grains of a call of a shared function for each cell of its frame."""
+    (function, sizes), frame = called(phase.attributes), types[phase.results[0]].shape[: frame_of(phase)]
+    numbers = tuple(map(number, sizes.values()))
+
+    def once() -> tuple[int, int]:
+        bound = bound_function(function, numbers)
+        inner = numbers_of(bound)
+        return _block(SubGraph((), bound.graph.phases, ()), bound.graph.types, _rates(rates.device, bound, inner), inner)
+
+    first, each = function.cached(("grains", numbers, rates.device), once)
+    return Grains(first + prod(map(number, frame)) * each)
 
 
 def _turns(phase: Loop, index: SizeVariable, types: Types, rates: Rates, number: Number, trip: int) -> tuple[int, int]:

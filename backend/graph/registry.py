@@ -16,7 +16,7 @@ from ...typechecker.elements import FUNCTIONS
 from ...typechecker.sizes.polynomials import ONE, ZERO, Size, product
 from ...typechecker.sizes.size import upper_bound
 from . import scratch, scratch as scratch_linear
-from .phases import AxisSignature, Cells, LibraryPhase, Operands, Types, cells_of, frame_of, framed_of
+from .phases import AxisSignature, Cells, LibraryPhase, Operands, Types, called, cells_of, frame_of, framed_of
 
 Signature: TypeAlias = tuple[AxisSignature, ...]
 Work: TypeAlias = dict[str, Size]
@@ -249,6 +249,10 @@ def _checked(attributes: Mapping[str, object]) -> bool:
     return attributes.get("checked") is True
 
 
+def _function_fails(attributes: Mapping[str, object]) -> bool:
+    return called(attributes)[0].may_fail
+
+
 def _always(attributes: Mapping[str, object]) -> bool:
     return True
 
@@ -323,6 +327,7 @@ def _matrices(
 
 
 _ROWS = (
+    LibraryOp("call", None, _none, _nothing, fails=_function_fails),
     LibraryOp("size_vector", 0, _none, _result("fill"), onnx="Shape", like=("fill", "step")),
     LibraryOp("join", None, _other_axes, _result("copy"), scratch.results, vjp="slices", onnx="Concat", like=("copy",)),
     LibraryOp("stack", None, _stacked, _result("copy"), scratch.results, vjp="slices", onnx="Concat", like=("join", "copy")),

@@ -40,6 +40,7 @@ from .phases import (
     Structured,
     SubGraph,
     ValueId,
+    called,
     cells_of,
     frame_of,
 )
@@ -135,6 +136,8 @@ def _structured(phase: Structured, types: Types) -> Cost:
 
 
 def _library(phase: LibraryPhase, types: Types, dying: AbstractSet[ValueId]) -> Cost:
+    if phase.op == "call":
+        return _called(phase, types)
     cells = cells_of(phase, types)
     row = LIBRARY[phase.op]
     frame = product(upper_bound(s) for s in types[phase.results[0]].shape[: frame_of(phase)]) if phase.results else ONE
@@ -157,6 +160,15 @@ def _library(phase: LibraryPhase, types: Types, dying: AbstractSet[ValueId]) -> 
     )
     scratch = row.scratch(Operands(phase, types))
     return Cost(operations, _sum(read.values()), written, _sum(touched.values()), scratch, parallel)
+
+
+def _called(phase: LibraryPhase, types: Types) -> Cost:
+    """The cost of a call of a shared function; its memory is that of its plan (`schedule.program_facts.liveness`)."""
+    (function, sizes), frame = called(phase.attributes), types[phase.results[0]].shape[: frame_of(phase)]
+    cost = function.cached("cost", lambda: graph_cost(function.graph))
+    operations = {name: count.substitute(sizes) for name, count in cost.operations.items()}
+    read, written, touched = [size.substitute(sizes) for size in (cost.read, cost.written, cost.touched)]
+    return _times(Cost(operations, read, written, touched, ZERO, ()), product(map(upper_bound, frame)))
 
 
 def _replaced_items(cells: Cells) -> Size:
@@ -404,6 +416,9 @@ class _CostWalk:
         match phase:
             case Structured():
                 return self.structured(phase)
+            case LibraryPhase(op="call"):
+                function, sizes = called(phase.attributes)
+                return _CostWalk(function.graph.types, self.logs).block(function.graph.phases).substitute(sizes)
             case LibraryPhase():
                 return LIBRARY[phase.op].span(cells_of(phase, self.types), self.logs.of)
             case Loop():

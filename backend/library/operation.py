@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind, integer_range
 from ...typechecker.sizes.polynomials import Size
 from ..cpu.views import DTYPES, NumArray
-from ..graph.phases import LibraryPhase, frame_of, framed_of, is_unread
+from ..graph.phases import LibraryPhase, called, frame_of, framed_of, is_unread
 from ..vm.check_failures import CheckFailed
-from ..vm.run_state import Types, reshaped, trim
+from ..vm.run_state import Functions, Types, reshaped, trim
 
 if TYPE_CHECKING:
     from ..vm.specialization import Specialization
@@ -183,6 +183,16 @@ def over_cells(call: OperationCall, cell: Function) -> Function:
         return tuple(results)
 
     return run
+
+
+def _call(call: OperationCall) -> Function:
+    """A shared function, run as a plan of its own."""
+    function, sizes = called(call.phase.attributes)
+    numbers = tuple(map(call.context.number, sizes.values()))
+    return checked(call, over_cells(call, lambda *cells: Functions.run(function, numbers, cells, call.threads)), trims=False)
+
+
+CALLING: Final = {"call": Operation(_call)}
 
 
 def cell_by_cell(cell: Cell, lowering: Lowering | None = None) -> Operation:

@@ -17,7 +17,7 @@ from ..vm.check_failures import CheckFailed
 from ..vm.run_state import Backend, Kernel, Types
 from ..vm.specialization import NotCompiledYet, NotSpecializable, Specialization
 from .linear import LINEAR, TRANSFORMS
-from .operation import Function, Operation, OperationCall, OperationContext, as_results
+from .operation import CALLING, Function, Operation, OperationCall, OperationContext, as_results
 from .products import CONTRACTING
 from .scans_and_generators import KEYED, MAKING, RADIX, SCANS
 from .search import FINDING, SEARCHING
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OPERATIONS: Final[dict[str, Operation]] = {
     **MOVING, **SELECTING, **MASKING, **SCANS, **CONTRACTING, **GRADING, **SEARCHING, **FINDING, **RADIX, **KEYED, **MAKING,
-    **LINEAR, **TRANSFORMS,
+    **LINEAR, **TRANSFORMS, **CALLING,
 }  # fmt: skip
 
 

@@ -11,24 +11,29 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, Final, TypeVar
 
+import numpy as np
+
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RunFailed
 from ...lang.support.records import replace
 from ...lang.syntax.source import Span
 from ..cpu.backend import CpuBackend
+from ..cpu.views import as_stored
 from ..distributed.buffers import LOCAL, QueueClock, Transport
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph
-from ..graph.phases import Fold, Input, Loop, Map, Output, Phase, Print
+from ..graph.passes.shared_functions import bound_function
+from ..graph.phases import Fold, GraphFunction, Input, Loop, Map, Output, Phase, Print
 from ..jit import tiering
 from ..jit.compiler import LruCache
 from ..loopir.facts import numpy_nanoseconds
-from ..schedule.plan.plan import CombineStep, DeviceId, ExecutionPlan, FenceStep, RunStep, Step, TransferStep, WaitStep
+from ..schedule.plan.plan import CombineStep, Device, DeviceId, ExecutionPlan, FenceStep, RunStep, Step, TransferStep, WaitStep
 from ..schedule.problem import QueueKind
 from ..schedule.program_facts.partitioning import stored_on, stored_value
+from ..schedule.single_device import HOME, Detail, plan_one_device
 from .bytecode import NOT_APPLICABLE, BytecodeProgram, Instruction, assemble
 from .check_failures import CheckFailed
 from .interpreter import compile_instructions
-from .run_state import WATCHER, Backend, Memory, Observer, OutputValue, RunResults, RunState, TileRunner, announce
+from .run_state import WATCHER, Backend, Functions, Memory, Observer, OutputValue, RunResults, RunState, TileRunner, announce
 from .runtime import native
 
 # ---------------------------------------------------------------------------------------------------- execution
@@ -353,3 +358,22 @@ def run_prepared(plan: ExecutionPlan, bound: BoundGraph, inputs: Mapping[str, An
         if WATCHER.get() is not None or not has_long_loops(bound):
             return None
     return prepared_plan.use(lambda prepared: prepared.run(inputs))
+
+
+# ---------------------------------------------------------------------------------------------------- shared functions
+
+def run_function(function: GraphFunction, sizes: tuple[int, ...], arguments: Sequence[Any], threads: int) -> tuple[Any, ...]:
+    """Runs a shared function by a plan for these sizes; returns its results as stored arrays.  Raises RunFailed."""
+
+    def pool() -> PreparedPlanPool:
+        bound = bound_function(function, sizes)
+        return PreparedPlanPool(plan_one_device(bound, Device(HOME, "cpu", threads), detail=Detail.STEPS), bound)
+
+    prepared = function.cached(("pool", sizes, threads), pool)
+    names = [entry.name for entry in function.core.core.inputs]
+    results = prepared.use(lambda plan: plan.run(dict(zip(names, arguments, strict=True))))
+    outputs = [results.outputs[entry.name] for entry in function.core.core.outputs]
+    return tuple([as_stored(np.asarray(output.value), output.kind) for output in outputs])
+
+
+Functions.run = run_function

@@ -23,7 +23,7 @@ from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ...typechecker.sizes.size import upper_bound
 from ..graph.bind_sizes import BoundGraph
-from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
+from ..graph.phases import Constant, Fold, GraphFunction, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
 from ..schedule.plan.plan import DeviceId, StreamStep, TransferStep
 from .check_failures import CheckFailed
 from .input_sizes import broken_guard
@@ -40,6 +40,16 @@ RegionKernel: TypeAlias = Callable[[Mapping[ValueId, Any]], Sequence[Any] | None
 """`kernel(memory)` returns the results in order, or None if the interpreter has to run the inner phases."""
 Index: TypeAlias = tuple[int | slice, ...]
 """A part of an array: a cell by its indices on the leading axes, or a box by slices."""
+
+
+FunctionRunner: TypeAlias = Callable[[GraphFunction, tuple[int, ...], Sequence[Any], int], tuple[Any, ...]]
+"""Runs a shared function with its sizes on stored arrays by a number of threads; returns its results as stored arrays."""
+
+
+class Functions:
+    """The runner of shared functions, which the executor sets, since it stands above what calls them."""
+
+    run: FunctionRunner
 
 
 @dataclass(slots=True)

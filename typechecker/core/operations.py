@@ -1,7 +1,8 @@
 """The operations of the typed core, a flat, first-order program in single assignment; blocks, and whole programs.
 
-Value ids are unique in the whole program.  Functions are inlined, except large ones (`Invoke`); tuples are several values, and positions are stored from 0 and
-converted where they become numbers, so no function value, tuple, operator or index origin is left.  A `Block` is a list of ops
+Value ids are unique in the whole program.  Functions are inlined, but for large ones (`Invoke`); tuples are several values, and
+positions are stored from 0 and converted where they become numbers, so no function value, tuple, operator or index origin is
+left.  A `Block` is a list of ops
 over value ids, so a nested block refers to an outer value by its id.
 
 Conventions of every op:

@@ -17,9 +17,10 @@ from ....typechecker.core import operations as c
 from ....typechecker.core.operations import defined_sizes, results_of
 from ....typechecker.elements import ArrayType
 from ....typechecker.sizes.polynomials import SizeVariable
+from ..passes.shared_functions import lowered
 from ..phases import Branch, Fold, Graph, Input, Loop, Map, Output, Phase, Print, SubGraph, ValueId
 from . import library_phases, state as blocks, structured
-from .state import BlockFacts, CarriedValue, FrameAxes, LoweringState
+from .state import BlockFacts, CarriedValue, FrameAxes, LoweringState, op_may_fail
 
 # ----------------------------------------------------------------------------------------------- control flow
 #
@@ -82,6 +83,9 @@ def _lower_part(state: LoweringState, op: c.Op) -> None:
             branch(state, op)
         case c.CoreFold() | c.FoldScan():
             fold(state, op)
+        case c.Invoke():
+            attributes = {"callee": lowered(op.function, lower), "sizes": op.sizes}
+            library_phases.lower_framed(state, "call", op.results, op.args, attributes, may_fail=op_may_fail(op))
         case c.CorePrint():
             state.emit(Print(state.phase_id(), state.span(op.arg), state.get(op.arg).value))
         case _:

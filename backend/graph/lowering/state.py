@@ -10,8 +10,9 @@ frame it must not run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from weakref import WeakKeyDictionary
 
 from ....lang.support.records import dataclass, field
 from ....lang.syntax.source import Span
@@ -55,9 +56,15 @@ def op_may_fail(op: c.Op) -> bool:
         case c.Library():
             return LIBRARY[op.name].fails(dict(op.attributes))
         case c.Invoke():
-            return any(op_may_fail(inner) for inner in all_ops(op.function.core.block.ops))
+            if op.function not in _failing:
+                core = op.function.core
+                _failing[op.function] = any(map(BlockFacts(core).may_fail, core.block.ops))
+            return _failing[op.function]
         case _:
             return False
+
+
+_failing: WeakKeyDictionary[c.CoreFunction, bool] = WeakKeyDictionary()
 
 
 class BlockFacts:

@@ -30,6 +30,7 @@ from ....typechecker.usage.backward_analysis import (
     UsageSite,
     UsageWalk,
     exactly,
+    reads_of_call,
     up_to,
 )
 from ..phases import (
@@ -51,6 +52,7 @@ from ..phases import (
     Structured,
     SubGraph,
     ValueId,
+    called,
     cells_of,
     frame_of,
     framed_of,
@@ -318,6 +320,9 @@ def _axis(phase: LibraryPhase) -> int:
 
 def _cells(phase: LibraryPhase, cells: Sequence[Shape]) -> list[Grade]:
     match phase.op:
+        case "call":
+            function, values = called(phase.attributes)
+            return reads_of_call(function.core, list(values.values()))
         case "contract" | "decode":
             left, right = cells
             return [exactly(product(right[1:])), exactly(product(left[:-1]))]

@@ -38,7 +38,7 @@ from ...graph.phases import (
 from ...graph.scratch import right_fold
 from ...graph.symbolic_costs import cost_of, upper_bound_of
 from ...scalar.function_table import REDUCTIONS, ROWS
-from ..plan.plan import ALIGNMENT, Step, SubPlan, sub_plans
+from ..plan.plan import ALIGNMENT, SubPlan
 
 LARGE_SPACE_POINTS: Final = 1 << 18
 """Points of scratch for large spaces, twice as many where they are reduced."""
@@ -370,7 +370,8 @@ def phase_scratch_bytes(
     phase: Phase, bodies: Sequence[Amount], types: Mapping[ValueId, ArrayType], amounts: Amounts[Amount],
     scattered: Container[ValueId] = (),
 ) -> Amount:  # fmt: skip
-    """The bytes that an undivided phase needs beside operands and results: the peaks of its `bodies`, copies, workspace."""
+    """The bytes that an undivided phase needs beside operands and results: the peaks of its `bodies` or of the function that it
+    calls, copies, workspace."""
 
     def held(values: Iterable[ValueId]) -> Amount:
         total = amounts.zero
@@ -384,16 +385,11 @@ def phase_scratch_bytes(
             return held(phase.body.params) + most
         case LibraryPhase():
             scratch = amounts.number(cost_of(phase, types).scratch)
-            return amounts.rounded(scratch) + held(copied_operands(phase, scattered, types))
+            return amounts.rounded(scratch) + held(copied_operands(phase, scattered, types)) + most
         case Structured():
             return amounts.rounded(amounts.workspace(phase, scattered))
         case _:
             return most
-
-
-def step_scratch_bytes(step: Step, phase: Phase, types: Mapping[ValueId, ArrayType], numbers: Numbers) -> int:
-    """As `phase_scratch_bytes`, of a step of a plan."""
-    return phase_scratch_bytes(phase, [peak_of(body) for body in sub_plans(step)], types, numbers)
 
 
 def peak_of(plan: SubPlan) -> int:

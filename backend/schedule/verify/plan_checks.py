@@ -63,6 +63,7 @@ from ..plan.plan import (
     phases_of,
 )
 from ..problem import QueueKind
+from ..program_facts.liveness import step_scratch_bytes
 from ..program_facts.partitioning import (
     SharedLoop,
     full_box,
@@ -77,7 +78,7 @@ from ..program_facts.partitioning import (
     space_of,
     stores_of,
 )
-from ..program_facts.scratch_memory import Numbers, rounded_to_alignment, step_scratch_bytes
+from ..program_facts.scratch_memory import Numbers, rounded_to_alignment
 from .judge import (
     Box,
     Coverage,
