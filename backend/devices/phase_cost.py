@@ -27,7 +27,7 @@ from ...typechecker.sizes.polynomials import Size, SizeVariable, number as size_
 from ...typechecker.sizes.size import upper_bound
 from ..codegen.gpu_targets import dialect_of, missing
 from ..graph.bind_sizes import BoundGraph
-from ..graph.passes.shared_functions import bound_function
+from ..graph.passes.pipeline import bound_function
 from ..graph.phases import (
     Branch,
     Constant,

@@ -39,7 +39,7 @@ class LibraryOp:
     span: SpanRule = lambda cells, log: ONE
     leads: tuple[int, ...] = ()  # operands whose frame joins their own leading axes, so that the phase gets no frame
     fails: Fails = _never
-    defines: int = 0
+    defines: int | None = 0  # None: any number
     vjp: str | None = None
     onnx: str | None = None
     like: tuple[str, ...] = ()
@@ -327,7 +327,7 @@ def _matrices(
 
 
 _ROWS = (
-    LibraryOp("call", None, _none, _nothing, fails=_function_fails),
+    LibraryOp("call", None, _none, _nothing, fails=_function_fails, defines=None),
     LibraryOp("size_vector", 0, _none, _result("fill"), onnx="Shape", like=("fill", "step")),
     LibraryOp("join", None, _other_axes, _result("copy"), scratch.results, vjp="slices", onnx="Concat", like=("copy",)),
     LibraryOp("stack", None, _stacked, _result("copy"), scratch.results, vjp="slices", onnx="Concat", like=("join", "copy")),

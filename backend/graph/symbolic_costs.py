@@ -29,6 +29,7 @@ from .phases import (
     Constant,
     Fold,
     Graph,
+    GraphFunction,
     Input,
     LibraryPhase,
     Loop,
@@ -166,8 +167,8 @@ def _called(phase: LibraryPhase, types: Types) -> Cost:
     """The cost of a call of a shared function; its memory is that of its plan (`schedule.program_facts.liveness`)."""
     (function, sizes), frame = called(phase.attributes), types[phase.results[0]].shape[: frame_of(phase)]
     cost = function.cached("cost", lambda: graph_cost(function.graph))
-    operations = {name: count.substitute(sizes) for name, count in cost.operations.items()}
-    read, written, touched = [size.substitute(sizes) for size in (cost.read, cost.written, cost.touched)]
+    operations = {name: upper_bound(count).substitute(sizes) for name, count in cost.operations.items()}
+    read, written, touched = [upper_bound(size).substitute(sizes) for size in (cost.read, cost.written, cost.touched)]
     return _times(Cost(operations, read, written, touched, ZERO, ()), product(map(upper_bound, frame)))
 
 
@@ -375,13 +376,13 @@ class CriticalPath:
 def graph_span(graph: Graph) -> CriticalPath:
     """The span of a whole program, in the sizes of its inputs and params."""
     logs = Logarithms()
-    cost = _CostWalk(graph.types, logs).block(graph.phases)
+    cost = _CostWalk(graph.types, logs, {}).block(graph.phases)
     return CriticalPath(cost, {v: size for size, v in logs.known.items()})
 
 
 class _CostWalk:
-    def __init__(self, types: Types, logs: Logarithms) -> None:
-        self.types, self.logs = types, logs
+    def __init__(self, types: Types, logs: Logarithms, calls: dict[tuple[GraphFunction, tuple[Size, ...]], Size]) -> None:
+        self.types, self.logs, self.calls = types, logs, calls
         self.defined: dict[SizeVariable, Size] = {}
 
     def block(self, phases: Sequence[Phase]) -> Size:
@@ -418,7 +419,11 @@ class _CostWalk:
                 return self.structured(phase)
             case LibraryPhase(op="call"):
                 function, sizes = called(phase.attributes)
-                return _CostWalk(function.graph.types, self.logs).block(function.graph.phases).substitute(sizes)
+                key = function, tuple(sizes.values())
+                if key not in self.calls:
+                    graph = substitute_sizes(function.graph, sizes)
+                    self.calls[key] = _CostWalk(graph.types, self.logs, self.calls).block(graph.phases)
+                return self.calls[key]
             case LibraryPhase():
                 return LIBRARY[phase.op].span(cells_of(phase, self.types), self.logs.of)
             case Loop():

@@ -232,7 +232,7 @@ class _GraphVerifier:
         if row is None:
             raise GraphError(f"no library op {phase.op}")
         _require(len(phase.args) == row.arity if row.arity is not None else bool(phase.args), "wrong number of operands")
-        _require(len(phase.defines) == row.defines, "wrong number of sizes defined")
+        _require(row.defines is None or len(phase.defines) == row.defines, "wrong number of sizes defined")
         _require(len(framed_of(phase)) == len(phase.args), "`framed` has not one entry an operand")
         _require(phase.signature == signature_of(phase, self.graph.types), "its axis signature is not that of its op")
 

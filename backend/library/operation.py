@@ -21,7 +21,7 @@ from ...typechecker.sizes.polynomials import Size
 from ..cpu.views import DTYPES, NumArray
 from ..graph.phases import LibraryPhase, called, frame_of, framed_of, is_unread
 from ..vm.check_failures import CheckFailed
-from ..vm.run_state import Functions, Types, reshaped, trim
+from ..vm.run_state import SharedFunctions, Types, reshaped, trim
 
 if TYPE_CHECKING:
     from ..vm.specialization import Specialization
@@ -189,7 +189,14 @@ def _call(call: OperationCall) -> Function:
     """A shared function, run as a plan of its own."""
     function, sizes = called(call.phase.attributes)
     numbers = tuple(map(call.context.number, sizes.values()))
-    return checked(call, over_cells(call, lambda *cells: Functions.run(function, numbers, cells, call.threads)), trims=False)
+
+    def run(*cells: NumArray) -> Arrays:
+        results = SharedFunctions.run(function, numbers, cells, call.threads)
+        for variable, (_, at, axis) in zip(call.phase.defines, function.core.defines, strict=True):
+            call.context.define(variable, results[at].shape[axis])
+        return results
+
+    return checked(call, over_cells(call, run), trims=False)
 
 
 CALLING: Final = {"call": Operation(_call)}

@@ -323,6 +323,8 @@ class Evaluator:
         if isinstance(op, c.Compress | c.Where | c.Format):
             axis = op.axis if isinstance(op, c.Compress) else -1 if isinstance(op, c.Format) else 0
             self.define(op.size, results[0].shape[axis])
+        for size, (_, at, axis) in zip(op.defines, op.function.defines, strict=True) if isinstance(op, c.Invoke) else ():
+            self.define(size, results[at].shape[axis])
         for which, value in zip(results_of(op), results, strict=True):
             self.store(which, value)
 

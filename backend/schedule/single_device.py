@@ -49,14 +49,17 @@ from .plan.plan import (
     sub_plans,
 )
 from .problem import QueueKind
-from .program_facts.liveness import BlockLiveness, Storage, called_bytes, shared_buffers
 from .program_facts.scratch_memory import (
+    BlockLiveness,
     Numbers,
+    Storage,
+    called_bytes,
     first_fit,
     peak_of,
     phase_scratch_bytes,
     rounded_to_alignment,
     rows_workspace,
+    shared_buffers,
 )
 
 # ---------------------------------------------------------------------------------------------------- plan of one device

@@ -38,7 +38,7 @@ from ..graph.phases import (
 )
 from ..jit.compiler import is_wanted, name_of, write
 from ..schedule.plan.plan import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step, StreamStep, SubPlan
-from ..schedule.program_facts.liveness import shared_buffers
+from ..schedule.program_facts.scratch_memory import shared_buffers
 from ..schedule.single_device import member_steps
 from .run_state import MovedArray, RunState
 from .runtime import Native

@@ -21,7 +21,7 @@ from ..cpu.views import as_stored
 from ..distributed.buffers import LOCAL, QueueClock, Transport
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph
-from ..graph.passes.shared_functions import bound_function
+from ..graph.passes.pipeline import bound_function
 from ..graph.phases import Fold, GraphFunction, Input, Loop, Map, Output, Phase, Print
 from ..jit import tiering
 from ..jit.compiler import LruCache
@@ -33,7 +33,18 @@ from ..schedule.single_device import HOME, Detail, plan_one_device
 from .bytecode import NOT_APPLICABLE, BytecodeProgram, Instruction, assemble
 from .check_failures import CheckFailed
 from .interpreter import compile_instructions
-from .run_state import WATCHER, Backend, Functions, Memory, Observer, OutputValue, RunResults, RunState, TileRunner, announce
+from .run_state import (
+    WATCHER,
+    Backend,
+    Memory,
+    Observer,
+    OutputValue,
+    RunResults,
+    RunState,
+    SharedFunctions,
+    TileRunner,
+    announce,
+)
 from .runtime import native
 
 # ---------------------------------------------------------------------------------------------------- execution
@@ -376,4 +387,4 @@ def run_function(function: GraphFunction, sizes: tuple[int, ...], arguments: Seq
     return tuple([as_stored(np.asarray(output.value), output.kind) for output in outputs])
 
 
-Functions.run = run_function
+SharedFunctions.run = run_function

@@ -12,7 +12,7 @@ from ...lang.diagnostics.model import RunFailed
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ..graph import traverse
 from ..graph.fusion_groups import is_stencil_group
-from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, ValueId
+from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, ValueId, called
 from ..schedule.plan.plan import DeviceId
 from .bytecode import (
     AliasInstruction,
@@ -172,9 +172,12 @@ def runtime_sizes(machine: RunState, phase: Structured | LibraryPhase | Constant
 
 
 def _define(machine: RunState, phase: LibraryPhase, backend: Backend, results: Sequence[Any], memory: Memory) -> None:
-    """Records the sizes that a library phase defines: those of its result's shape, or the value of its operand."""
+    """Records the sizes that a library phase defines: those of its results' shapes, or the value of its operand."""
     variable = phase.defines[0]
     match phase.op:
+        case "call":
+            for defined, (_, at, length_axis) in zip(phase.defines, called(phase.attributes)[0].core.defines, strict=True):
+                machine.define(defined, results[at].shape[length_axis])
         case "runtime_size":
             machine.define(variable, int(backend.item(memory[phase.args[0]])))
         case "compress":

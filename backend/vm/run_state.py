@@ -46,7 +46,7 @@ FunctionRunner: TypeAlias = Callable[[GraphFunction, tuple[int, ...], Sequence[A
 """Runs a shared function with its sizes on stored arrays by a number of threads; returns its results as stored arrays."""
 
 
-class Functions:
+class SharedFunctions:
     """The runner of shared functions, which the executor sets, since it stands above what calls them."""
 
     run: FunctionRunner

@@ -115,7 +115,7 @@ def cost_of_program(core: Core) -> CostReport:
 
 def _cost(graph: Graph) -> CostReport:
     from ...backend.graph.symbolic_costs import graph_cost, graph_span
-    from ...backend.schedule.program_facts.liveness import peak_bound
+    from ...backend.schedule.program_facts.scratch_memory import peak_bound
 
     cost = graph_cost(graph)
     operations = {kind: count for kind, count in sorted(cost.operations.items()) if count.constant != 0}
@@ -372,7 +372,7 @@ def _cost_text(bound: BoundGraph, word: str) -> str:
     """The time, operations and memory of one run, and the sizes that they are for; empty for arrays beyond any memory."""
     from ...backend.graph.symbolic_costs import graph_cost
     from ...backend.schedule.plan.plan_text import bytes_text
-    from ...backend.schedule.program_facts.liveness import peak_bound
+    from ...backend.schedule.program_facts.scratch_memory import peak_bound
 
     if any(_volume(type_.shape) > MOST_ELEMENTS for type_ in bound.graph.types.values()):
         return ""

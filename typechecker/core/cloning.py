@@ -1,16 +1,36 @@
-"""Emits the ops of a block once more, with fresh values and runtime sizes."""
+"""Calls of a body that is checked: its ops once more, with fresh values and runtime sizes, or a function that calls share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...lang.support.records import field_names, replace
 from ...lang.syntax.source import Span
 from ..elements import ArrayType
 from ..sizes.polynomials import Size, SizeVariable, variable
+from ..sizes.size import upper_bound
 from .builder import Builder
-from .operations import OPERANDS, Block, CoreLoop, Invoke, Op, ValueId, defined_sizes, results_of
+from .operations import (
+    OPERANDS,
+    Block,
+    Compress,
+    Core,
+    CoreCall,
+    CoreFunction,
+    CoreInput,
+    CoreLoop,
+    CoreOutput,
+    Invoke,
+    Op,
+    ValueId,
+    Where,
+    all_ops,
+    defined_and_read,
+    defined_sizes,
+    field_sizes,
+    results_of,
+)
 
 _SIZES = frozenset({"sizes", "starts", "trip", "frame"})
 
@@ -81,6 +101,7 @@ class Cloner:
         inner = Cloner(self.builder, self.span, dict(values), dict(zip(op.function.sizes, sizes, strict=True)))
         inner.ops(core.block.ops)
         self.values.update(zip(op.results, [inner.value(entry.value) for entry in core.outputs], strict=True))
+        self.sizes.update(zip(op.defines, [inner.sizes[size] for size, _, _ in op.function.defines], strict=True))
         return op
 
     def runtime_size(self, op: Op, size: SizeVariable) -> SizeVariable:
@@ -107,6 +128,8 @@ class Cloner:
                 values[at] = tuple(map(self._sizes, value)) if isinstance(value, tuple) else self.size(value)
             elif name in ("size", "index") and value is not None:
                 values[at] = self._variable(value)
+            elif name == "defines":
+                values[at] = tuple(map(self._variable, value))
             elif isinstance(value, Block):
                 values[at] = self.block(value)
         for at, name in enumerate(names):
@@ -142,3 +165,74 @@ class Cloner:
         self.values.update(zip(block.params, (param.value for param in params), strict=True))
         self.ops(block.ops)
         return replace(builder.close_block(()), results=tuple(map(self.value, block.results)))
+
+
+# ---------------------------------------------------------------------------------------------------- shared functions
+
+MOST_INLINED = 1_000
+"""The most ops of a body that calls inline, so that they fuse with those around the call."""
+_OPS_A_SIZE = 16
+"""The ops that a run-time size counts as, since sizes may be bounds of sizes."""
+
+
+def shared(
+    builder: Builder, name: str, arguments: Sequence[ValueId], ops: tuple[Op, ...], results: Sequence[ValueId],
+    calls: Sequence[CoreCall],
+) -> CoreFunction | None:  # fmt: skip
+    """The function of a body; None if calls inline it: it is small, or a caller could not know the sizes of its results.
+
+    Values that the body captures are further parameters."""
+    inside = {size for op in all_ops(ops) for size in defined_sizes(op)}
+    if sum([1 for _ in all_ops(ops)], _OPS_A_SIZE * len(inside)) <= MOST_INLINED:
+        return None
+    defined, read = defined_and_read(Block(tuple(arguments), ops, tuple(results)))
+    parameters = (*arguments, *sorted(read - defined))
+    types = {value: builder.types[value] for value in (*parameters, *defined)}
+    spans = {value: builder.spans[value] for value in types}
+    inside.update(op.index for op in all_ops(ops) if isinstance(op, CoreLoop) and op.index is not None)
+    mentioned = [*_sizes_of(builder, types), *[size for op in all_ops(ops) for size in field_sizes(op)]]
+    own = inside & {one for size in _sizes_of(builder, results) for one in size.variables()}
+    defines = _lengths(builder, own, results)
+    shown = {op.mask for op in all_ops(ops) if isinstance(op, Compress | Where) and op.size in own}
+    free = _variables(mentioned) - inside
+    if len(defines) < len(own) or not shown.isdisjoint(results) or not _variables(map(upper_bound, map(variable, own))) <= free:
+        return None
+    core = Core(
+        Block((), ops, ()),
+        tuple([CoreInput(f"p{at}", value, None, spans[value]) for at, value in enumerate(parameters)]), (),
+        tuple([CoreOutput(f"r{at}", value, spans[value]) for at, value in enumerate(results)]), (),
+        types, spans, {}, (), (), tuple(calls),
+    )  # fmt: skip
+    return CoreFunction(name, core, tuple(sorted(free, key=lambda size: size.key)), defines)
+
+
+def _lengths(
+    builder: Builder, sizes: Collection[SizeVariable], results: Sequence[ValueId]
+) -> tuple[tuple[SizeVariable, int, int], ...]:  # fmt: skip
+    """Each of some sizes that is the length of an axis of a result, with the number of that result and the axis."""
+    lengths: dict[SizeVariable, tuple[SizeVariable, int, int]] = {}
+    for at, value in enumerate(results):
+        for axis, length in enumerate(builder.types[value].shape):
+            lengths.update({size: (size, at, axis) for size in sizes if length == variable(size) and size not in lengths})
+    return tuple(lengths.values())
+
+
+def _sizes_of(builder: Builder, values: Iterable[ValueId]) -> Iterator[Size]:
+    """The sizes in the types of values."""
+    for value in values:
+        type = builder.types[value]
+        yield from type.shape
+        for size in (type.element.index_bound, type.element.symbolic_max):
+            if size is not None:
+                yield size
+
+
+def _variables(sizes: Iterable[Size]) -> set[SizeVariable]:
+    """The variables of sizes, and of the caps of these."""
+    variables: set[SizeVariable] = set()
+    pending = {size.key: size for size in sizes}
+    while pending:
+        new = pending.popitem()[1].variables() - variables
+        variables |= new
+        pending |= {size.cap.key: size.cap for size in new if size.cap is not None}
+    return variables

@@ -435,21 +435,24 @@ class CoreBranch:
 class CoreFunction:
     """A function that calls share: a program whose inputs are the parameters and whose outputs are the results.
 
-    Each call gives its `sizes` values.  Values and sizes are numbered apart from those of the program that calls it."""
+    Each call gives its `sizes` values.  `defines`: the run-time sizes in the types of its results, each with the number of the
+    result and the axis whose length it is.  Values and sizes are numbered apart from those of the program that calls it."""
 
     name: str
     core: Core
     sizes: tuple[SizeVariable, ...]
+    defines: tuple[tuple[SizeVariable, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Invoke:
-    """A call that is not inlined; `sizes` are the values of the function's sizes."""
+    """A call that is not inlined; `sizes` are the values of the function's sizes, `defines` the run-time sizes of the results."""
 
     results: tuple[ValueId, ...]
     function: CoreFunction
     args: tuple[ValueId, ...]
     sizes: tuple[Size, ...]
+    defines: tuple[SizeVariable, ...]
 
 
 Op: TypeAlias = (
@@ -663,6 +666,8 @@ def defined_sizes(op: Op) -> tuple[SizeVariable, ...]:
             return (op.size,)
         case CoreBranch():
             return tuple([variable for variable, _, _ in op.sizes])
+        case Invoke():
+            return op.defines
         case _:
             return ()
 

@@ -378,8 +378,14 @@ def _invoked(ctx: Context, function: CoreFunction, result: Value, cloner: Cloner
     ctx.spend(span)
     args = tuple([cloner.value(entry.value) for entry in function.core.inputs])
     sizes = tuple([cloner.size(variable(size)) for size in function.sizes])
+    defines: list[SizeVariable] = []
+    for size, _, _ in function.defines:
+        _, why = ctx.builder.sizes.spans[size]
+        cap = cloner.size(upper_bound(variable(size)))
+        defines.append(ctx.builder.runtime_size(size.name.rstrip("0123456789"), cap, span, why, size.minimum, size.origin))
+        cloner.sizes[size] = variable(defines[-1])
     types = [cloner.type(x.type) for x in leaves(result)]
-    return rebuild(result, ctx.builder.emit_many(lambda results: Invoke(results, function, args, sizes), types, span))
+    return rebuild(result, ctx.builder.emit_many(lambda ids: Invoke(ids, function, args, sizes, tuple(defines)), types, span))
 
 
 def _repeatable_body(ctx: Context, function: SignedFunction, bindings: Bindings) -> ElaboratedBody | None:

@@ -16,7 +16,7 @@ from ...lang.support.records import replace
 from ...lang.syntax.source import LIBRARY_PREFIX
 from ...lang.tree import program
 from ...lang.tree.expressions import ITEMS, ArrayTypeExpression, BoundedSize, ShapeVariable, TupleTypeExpression, TypeExpression
-from ..core.functions import shared
+from ..core.cloning import shared
 from ..core.operations import Block, CoreCall, CorePrint, Gather, KeyReduce, Op, Update, all_ops, results_of
 from ..elaborate import declarations, type_expressions
 from ..elaborate.context import (

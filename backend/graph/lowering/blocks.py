@@ -17,7 +17,7 @@ from ....typechecker.core import operations as c
 from ....typechecker.core.operations import defined_sizes, results_of
 from ....typechecker.elements import ArrayType
 from ....typechecker.sizes.polynomials import SizeVariable
-from ..passes.shared_functions import lowered
+from ..passes.pipeline import lowered
 from ..phases import Branch, Fold, Graph, Input, Loop, Map, Output, Phase, Print, SubGraph, ValueId
 from . import library_phases, state as blocks, structured
 from .state import BlockFacts, CarriedValue, FrameAxes, LoweringState, op_may_fail
@@ -85,7 +85,9 @@ def _lower_part(state: LoweringState, op: c.Op) -> None:
             fold(state, op)
         case c.Invoke():
             attributes = {"callee": lowered(op.function, lower), "sizes": op.sizes}
-            library_phases.lower_framed(state, "call", op.results, op.args, attributes, may_fail=op_may_fail(op))
+            library_phases.lower_framed(
+                state, "call", op.results, op.args, attributes, may_fail=op_may_fail(op), defines=op.defines
+            )
         case c.CorePrint():
             state.emit(Print(state.phase_id(), state.span(op.arg), state.get(op.arg).value))
         case _:
@@ -217,6 +219,8 @@ def must_map(state: LoweringState, op: c.Op) -> bool:
             return bool(state.get(op.value).frame)
         case c.Format():
             return bool(state.get(op.arg).frame)
+        case c.Invoke():
+            return bool(op.defines) and _depends(state, op)
         case c.CoreLoop():
             return op.until is not None and _depends(state, op)
         case c.CoreBranch():

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from ....lang.support.records import dataclass, replace
-from ..bind_sizes import BoundGraph
-from ..phases import Graph
+from ....typechecker.core.operations import Core, CoreFunction
+from ..bind_sizes import BoundGraph, bind
+from ..phases import Graph, GraphFunction
 from .algebraic_rules import (
     decode_to_horner,
     encode_to_arithmetic,
@@ -39,6 +41,7 @@ from .rewriting import (
     inverse_product_to_solve,
     mask_gather_to_compress,
     membership_to_comparisons,
+    phase_may_fail,
     reshape_to_view,
 )
 from .sink_into_maps import recompute, sink
@@ -222,3 +225,23 @@ def _applied(passes: Sequence[Pass], graph: Graph, without: frozenset[str], *, v
         if verify_each:
             _verify(graph, step.name)
     return graph
+
+
+# ---------------------------------------------------------------------------------------------------- shared functions
+
+_functions: WeakKeyDictionary[CoreFunction, GraphFunction] = WeakKeyDictionary()
+
+
+def lowered(function: CoreFunction, lower: Callable[[Core], Graph]) -> GraphFunction:
+    """The graph of a function, which is lowered when it is first called."""
+    known = _functions.get(function)
+    if known is None:
+        graph = optimise(lower(function.core))
+        known = _functions[function] = GraphFunction(function, graph, any(map(phase_may_fail, graph.phases)))
+    return known
+
+
+def bound_function(function: GraphFunction, sizes: tuple[int, ...]) -> BoundGraph:
+    """The graph of a function for these sizes, after all passes."""
+    numbers = dict(zip(function.sizes, sizes, strict=True))
+    return function.cached(("bound", sizes), lambda: optimise_with_sizes(bind(function.graph, numbers)))

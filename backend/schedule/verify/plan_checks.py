@@ -63,7 +63,6 @@ from ..plan.plan import (
     phases_of,
 )
 from ..problem import QueueKind
-from ..program_facts.liveness import step_scratch_bytes
 from ..program_facts.partitioning import (
     SharedLoop,
     full_box,
@@ -78,7 +77,7 @@ from ..program_facts.partitioning import (
     space_of,
     stores_of,
 )
-from ..program_facts.scratch_memory import Numbers, rounded_to_alignment
+from ..program_facts.scratch_memory import Numbers, rounded_to_alignment, step_scratch_bytes
 from .judge import (
     Box,
     Coverage,
