@@ -400,12 +400,13 @@ def _called_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
     (function, sizes), frame = called(phase.attributes), types[phase.results[0]].shape[: frame_of(phase)]
     numbers = tuple(map(number, sizes.values()))
 
-    def once() -> tuple[int, int]:
+    def once() -> tuple[DeviceProfile, int, int]:
         bound = bound_function(function, numbers)
         inner = numbers_of(bound)
-        return _block(SubGraph((), bound.graph.phases, ()), bound.graph.types, _rates(rates.device, bound, inner), inner)
+        grains = _block(SubGraph((), bound.graph.phases, ()), bound.graph.types, _rates(rates.device, bound, inner), inner)
+        return rates.device, *grains  # the device lives as long as its identity is a key
 
-    first, each = function.cached(("grains", numbers, rates.device), once)
+    _, first, each = function.cached(("grains", numbers, id(rates.device)), once)
     return Grains(first + prod(map(number, frame)) * each)
 
 

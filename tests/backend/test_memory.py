@@ -271,6 +271,11 @@ x⍳⌽y
 ⎕time D
 (⎕date D[⍳9;])+⎕days ⍳9""".splitlines()
 
+PROGRAMS.append(" ⋄ ".join([
+    "g0 : f64[n] → f64[n]", "g0 ← {1+⌽⍵}", *[f"g{at} : f64[n] → f64[n] ⋄ g{at} ← {{g{at - 1} g{at - 1} ⍵}}" for at in range(1, 11)],
+    "g10 g10 x",
+]))  # fmt: skip
+
 PARTS = 4
 VECTORS = "xijtubshdeqzNWV"
 PROGRAMS += [f"{function}{name}" for function in "∪≠⍋⍒" for name in VECTORS if not (name == "z" and function in "⍋⍒")]
