@@ -517,7 +517,7 @@ class Context:
                         f"this program expands to more than {most} operations",
                         span,
                         notes=("every call is expanded; a loop expands its function once, `f⍣2 ⊢ x`, and so does a function on "
-                               "cells, `f⍤1 ⊢ x`", "calls of functions with a signature count a quarter"),
+                               "cells, `f⍤1 ⊢ x`", "a large function with a signature, `f : f64[n] → f64[n]`, is not expanded"),
                     )
                 ]
             )

@@ -1,4 +1,4 @@
-"""Calls of annotated functions: the types are matched at every call, and the body is inlined.
+"""Calls of annotated functions: the types are matched at every call, and the body is inlined, or invoked if it is large.
 
 A parameter's shape gives the function's cell ranks; the function is mapped over an argument of higher rank.  A size binds as a
 name, or as `(c×n)+c'` or `(c×n)-c'`; any other size expression is an obligation, and so is every fact of the `where`.  The body
