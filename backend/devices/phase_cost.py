@@ -41,13 +41,12 @@ from ..graph.phases import (
     Print,
     Structured,
     SubGraph,
-    called,
     cells_of,
     frame_of,
     framed_of,
     is_unread,
 )
-from ..graph.registry import LIBRARY
+from ..graph.registry import LIBRARY, called
 from ..lower.fusion_units import shape_of
 from .cost_functions import Curve, Formula, Ticks, Trace, Undecided, largest, smallest
 from .kernel_form import Number, Types, cooled, is_view, surroundings

@@ -22,18 +22,17 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Final, NewType, TypeAlias, TypeVar
+from typing import Final, NewType, TypeAlias
 
-from ...lang.support.records import dataclass, field
+from ...lang.support.records import dataclass
 from ...lang.syntax.source import Span
-from ...typechecker.core.operations import CoreFunction, CoreGuard, CoreInput, CoreParam, Indexing, Payload
+from ...typechecker.core.operations import CoreGuard, CoreInput, CoreParam, Indexing, Payload
 from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import ONE, ZERO, AtomKind, NonlinearAtom, Size, SizeVariable, number, product
 from ...typechecker.sizes.size import upper_bound
 
 ValueId = NewType("ValueId", int)
 PhaseId = NewType("PhaseId", int)
-T = TypeVar("T")
 
 
 class AxisKind(Enum):
@@ -461,43 +460,6 @@ class Graph:
     roots: frozenset[ValueId] = frozenset()
     rewritten: tuple[Rewritten, ...] = ()
     decisions: tuple[Decision, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class GraphFunction:
-    """A function that calls share, after all passes that need no sizes.  `cache`: what stages know of it, by sizes."""
-
-    core: CoreFunction
-    graph: Graph
-    may_fail: bool
-    cache: dict[Hashable, Any] = field(default_factory=dict)
-
-    @property
-    def sizes(self) -> tuple[SizeVariable, ...]:
-        return self.core.sizes
-
-    def __str__(self) -> str:
-        return self.core.name
-
-    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value for a key, made when first asked for; of many, the oldest are dropped."""
-        try:
-            known: T = self.cache[key]
-        except KeyError:
-            while len(self.cache) >= _MOST_CACHED:
-                self.cache.pop(next(iter(self.cache)), None)
-            known = self.cache[key] = make()
-        return known
-
-
-_MOST_CACHED: Final = 256
-
-
-def called(attributes: Mapping[str, object]) -> tuple[GraphFunction, dict[SizeVariable, Size]]:
-    """The function that a phase `call` with these attributes calls, with its sizes."""
-    function, sizes = attributes["callee"], attributes["sizes"]
-    assert isinstance(function, GraphFunction) and isinstance(sizes, tuple)
-    return function, dict(zip(function.sizes, sizes, strict=True))
 
 
 # ---------------------------------------------------------------------------------------------------- projections

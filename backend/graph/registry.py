@@ -8,22 +8,65 @@ the name of its rule in the reverse-mode pass, and `onnx`, the operator that exp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Final, TypeAlias, TypeVar
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
+from ...typechecker.core.operations import CoreFunction
 from ...typechecker.elements import FUNCTIONS
-from ...typechecker.sizes.polynomials import ONE, ZERO, Size, product
+from ...typechecker.sizes.polynomials import ONE, ZERO, Size, SizeVariable, product
 from ...typechecker.sizes.size import upper_bound
 from . import scratch, scratch as scratch_linear
-from .phases import AxisSignature, Cells, LibraryPhase, Operands, Types, called, cells_of, frame_of, framed_of
+from .phases import AxisSignature, Cells, Graph, LibraryPhase, Operands, Types, cells_of, frame_of, framed_of
 
 Signature: TypeAlias = tuple[AxisSignature, ...]
 Work: TypeAlias = dict[str, Size]
 Log: TypeAlias = Callable[[Size], Size]
 SpanRule: TypeAlias = Callable[[Cells, Log], Size]
 Fails: TypeAlias = Callable[[Mapping[str, object]], bool]
+T = TypeVar("T")
 
+
+# ---------------------------------------------------------------------------------------------------- shared functions
+
+@dataclass(frozen=True, eq=False)
+class GraphFunction:
+    """A function that calls share, after all passes that need no sizes.  `cache`: what stages know of it, by sizes."""
+
+    core: CoreFunction
+    graph: Graph
+    may_fail: bool
+    cache: dict[Hashable, Any] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> tuple[SizeVariable, ...]:
+        return self.core.sizes
+
+    def __str__(self) -> str:
+        return self.core.name
+
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value for a key, made when first asked for; of many, the oldest are dropped."""
+        try:
+            known: T = self.cache[key]
+        except KeyError:
+            while len(self.cache) >= _MOST_CACHED:
+                self.cache.pop(next(iter(self.cache)), None)
+            known = self.cache[key] = make()
+        return known
+
+
+_MOST_CACHED: Final = 256
+
+
+def called(attributes: Mapping[str, object]) -> tuple[GraphFunction, dict[SizeVariable, Size]]:
+    """The function that a phase `call` with these attributes calls, with its sizes."""
+    function, sizes = attributes["callee"], attributes["sizes"]
+    assert isinstance(function, GraphFunction) and isinstance(sizes, tuple)
+    return function, dict(zip(function.sizes, sizes, strict=True))
+
+
+# ---------------------------------------------------------------------------------------------------- rows of the table
 
 def _never(attributes: Mapping[str, object]) -> bool:
     return False

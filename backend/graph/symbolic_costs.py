@@ -29,7 +29,6 @@ from .phases import (
     Constant,
     Fold,
     Graph,
-    GraphFunction,
     Input,
     LibraryPhase,
     Loop,
@@ -41,11 +40,10 @@ from .phases import (
     Structured,
     SubGraph,
     ValueId,
-    called,
     cells_of,
     frame_of,
 )
-from .registry import LIBRARY
+from .registry import LIBRARY, GraphFunction, called
 
 # ---------------------------------------------------------------------------------------------------- costs
 

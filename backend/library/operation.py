@@ -19,7 +19,8 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind, integer_range
 from ...typechecker.sizes.polynomials import Size
 from ..cpu.views import DTYPES, NumArray
-from ..graph.phases import LibraryPhase, called, frame_of, framed_of, is_unread
+from ..graph.phases import LibraryPhase, frame_of, framed_of, is_unread
+from ..graph.registry import called
 from ..vm.check_failures import CheckFailed
 from ..vm.run_state import SharedFunctions, Types, reshaped, trim
 

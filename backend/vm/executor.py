@@ -22,7 +22,8 @@ from ..distributed.buffers import LOCAL, QueueClock, Transport
 from ..graph import traverse
 from ..graph.bind_sizes import BoundGraph
 from ..graph.passes.pipeline import bound_function
-from ..graph.phases import Fold, GraphFunction, Input, Loop, Map, Output, Phase, Print
+from ..graph.phases import Fold, Input, Loop, Map, Output, Phase, Print
+from ..graph.registry import GraphFunction
 from ..jit import tiering
 from ..jit.compiler import LruCache
 from ..loopir.facts import numpy_nanoseconds

@@ -12,7 +12,8 @@ from ...lang.diagnostics.model import RunFailed
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ..graph import traverse
 from ..graph.fusion_groups import is_stencil_group
-from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, ValueId, called
+from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, ValueId
+from ..graph.registry import called
 from ..schedule.plan.plan import DeviceId
 from .bytecode import (
     AliasInstruction,

@@ -23,7 +23,8 @@ from ...typechecker.elements import ArrayType, Kind
 from ...typechecker.sizes.polynomials import Size, SizeVariable
 from ...typechecker.sizes.size import upper_bound
 from ..graph.bind_sizes import BoundGraph
-from ..graph.phases import Constant, Fold, GraphFunction, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
+from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
+from ..graph.registry import GraphFunction
 from ..schedule.plan.plan import DeviceId, StreamStep, TransferStep
 from .check_failures import CheckFailed
 from .input_sizes import broken_guard

@@ -272,7 +272,8 @@ x⍳⌽y
 (⎕date D[⍳9;])+⎕days ⍳9""".splitlines()
 
 PROGRAMS.append(" ⋄ ".join([
-    "g0 : f64[n] → f64[n]", "g0 ← {1+⌽⍵}", *[f"g{at} : f64[n] → f64[n] ⋄ g{at} ← {{g{at - 1} g{at - 1} ⍵}}" for at in range(1, 11)],
+    "g0 : f64[n] → f64[n]", "g0 ← {1+⌽⍵}",
+    *[f"g{at} : f64[n] → f64[n] ⋄ g{at} ← {{g{at - 1} g{at - 1} ⍵}}" for at in range(1, 11)],
     "g10 g10 x",
 ]))  # fmt: skip
 

@@ -14,7 +14,8 @@ from weakref import WeakKeyDictionary
 from ....lang.support.records import dataclass, replace
 from ....typechecker.core.operations import Core, CoreFunction
 from ..bind_sizes import BoundGraph, bind
-from ..phases import Graph, GraphFunction
+from ..phases import Graph
+from ..registry import GraphFunction
 from .algebraic_rules import (
     decode_to_horner,
     encode_to_arithmetic,

@@ -52,12 +52,12 @@ from ..phases import (
     Structured,
     SubGraph,
     ValueId,
-    called,
     cells_of,
     frame_of,
     framed_of,
     target_of,
 )
+from ..registry import called
 from ..traverse import all_phases, axis_sizes, defines, operands, results, sizes, subgraphs
 from .rewriting import phase_may_fail
 

@@ -39,10 +39,10 @@ from ...graph.phases import (
     Reshaped,
     Structured,
     ValueId,
-    called,
     frame_of,
     kind_of,
 )
+from ...graph.registry import called
 from ...graph.scratch import right_fold
 from ...graph.symbolic_costs import bytes_of, cost_of, total, upper_bound_of
 from ...scalar.function_table import REDUCTIONS, ROWS
