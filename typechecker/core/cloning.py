@@ -191,11 +191,11 @@ def shared(
     spans = {value: builder.spans[value] for value in types}
     inside.update(op.index for op in all_ops(ops) if isinstance(op, CoreLoop) and op.index is not None)
     mentioned = [*_sizes_of(builder, types), *[size for op in all_ops(ops) for size in field_sizes(op)]]
-    own = inside & {one for size in _sizes_of(builder, results) for one in size.variables()}
-    defines = _lengths(builder, own, results)
-    shown = {op.mask for op in all_ops(ops) if isinstance(op, Compress | Where) and op.size in own}
+    unknown = inside & {atom for size in _sizes_of(builder, results) for atom in size.variables()}
+    defines = _lengths(builder, unknown, results)
+    shown = {op.mask for op in all_ops(ops) if isinstance(op, Compress | Where) and op.size in unknown}
     free = _variables(mentioned) - inside
-    if len(defines) < len(own) or not shown.isdisjoint(results) or not _variables(map(upper_bound, map(variable, own))) <= free:
+    if len(defines) < len(unknown) or not shown.isdisjoint(results) or not _variables(map(upper_bound, map(variable, unknown))) <= free:
         return None
     core = Core(
         Block((), ops, ()),
