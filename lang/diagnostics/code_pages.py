@@ -399,8 +399,8 @@ _RUNNING: dict[str, Page] = {
     ),
     Code.E610: Page(
         "Functions without a signature are expanded at every call. A chain of them that each call the one before twice doubles "
-        "at every step and soon reaches the limit of 60,000 operations. Give them signatures (`f : f64[n] → f64[n]`), call one in "
-        "a loop, `f⍣2 ⊢ x`, or on cells, `f⍤1 ⊢ x`.",
+        "at every step and soon reaches the limit of 60,000 operations. Give them signatures (`f : f64[n] → f64[n]`), call one "
+        "in a loop, `f⍣2 ⊢ x`, or on cells, `f⍤1 ⊢ x`.",
         "g0 ← {⍵+1}\n" + "\n".join(f"g{i} ← {{g{i - 1} g{i - 1} ⍵}}" for i in range(1, 25)) + "\ng24 0",
         "{⍵+1}⍣1000 ⊢ 0",
     ),

@@ -195,7 +195,8 @@ def shared(
     defines = _lengths(builder, unknown, results)
     shown = {op.mask for op in all_ops(ops) if isinstance(op, Compress | Where) and op.size in unknown}
     free = _variables(mentioned) - inside
-    if len(defines) < len(unknown) or not shown.isdisjoint(results) or not _variables(map(upper_bound, map(variable, unknown))) <= free:
+    caps = _variables(map(upper_bound, map(variable, unknown)))
+    if len(defines) < len(unknown) or not shown.isdisjoint(results) or not caps <= free:
         return None
     core = Core(
         Block((), ops, ()),
