@@ -17,7 +17,6 @@ from typing import cast
 from .. import __version__
 from ..lang.support.bounded_parsing import parse_natural
 from .cli import arguments as command_line
-from .cli.arguments import Arguments, FileUse
 from .console.process_exit import (
     Exit,
     Terminated,
@@ -173,13 +172,13 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
         surplus = arguments.positional[verb.max_arguments]
         taken = f"{verb.max_arguments or 'no'} argument{'s' * (verb.max_arguments != 1)}"
         raise UsageError(f"unexpected argument `{surplus}`: `rho {name}` takes {taken}", f"usage: rho {name} {verb.usage}")
-    if any(option.file is FileUse.WRITTEN and arguments.has(option.name) for option in verb.options):
+    if any(option.file is command_line.FileUse.WRITTEN and arguments.has(option.name) for option in verb.options):
         from .cli.outputs import reject_same_file
 
         reject_same_file(arguments)
     console = _with_options(console, arguments)
     module = importlib.import_module(f".verbs.{registry.MODULES.get(name, name)}", __package__)
-    run = cast("Callable[[Arguments, Console], Exit]", getattr(module, f"{name}_command"))
+    run = cast("Callable[[command_line.Arguments, Console], Exit]", getattr(module, f"{name}_command"))
     try:
         return run(arguments, console)
     except UsageError:
@@ -190,7 +189,7 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
         return report_or_raise(error, arguments, console)
 
 
-def _with_options(console: Console, arguments: Arguments) -> Console:
+def _with_options(console: Console, arguments: command_line.Arguments) -> Console:
     """The console with the common options applied: volume, colour, digits."""
     volume = Volume.QUIET if arguments.has("--quiet") else Volume.VERBOSE if arguments.has("--verbose") else console.volume
     colouring = Colour[(arguments.value("--color") or console.colouring.name).upper()]

@@ -15,7 +15,6 @@ from .diagnostics import show_type
 from .elaborate import programs
 from .elaborate.context import CheckCache, DependencyLevel, FunctionValue, Module, OperatorValue
 from .elaborate.functions import drops_left
-from .elaborate.programs import Elaborated, elaborate
 from .elements import Kind
 from .values.facts import Operand, TupleOperand, Value, leaves
 
@@ -40,7 +39,7 @@ class CheckResult:
 
     core: Core | None
     diagnostics: tuple[Diagnostic, ...]
-    elaborated: Elaborated = field(repr=False, compare=False)
+    elaborated: programs.Elaborated = field(repr=False, compare=False)
 
     @cached_property
     def types(self) -> Mapping[str, str]:
@@ -138,7 +137,7 @@ def check(
     running are errors.  `check_cache` has the results of earlier versions (`Checker`).  With `checkpoints`, gradients of loops
     store few states and recompute the others.
     """
-    elaborated = elaborate(
+    elaborated = programs.elaborate(
         source, load_module, strict=strict, index_origin=index_origin, check_cache=check_cache, checkpoints=checkpoints
     )
     return CheckResult(elaborated.core, elaborated.diagnostics, elaborated)

@@ -22,7 +22,6 @@ from enum import IntEnum
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from threading import Lock
 from time import monotonic, perf_counter_ns
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -116,7 +115,7 @@ class Connection:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.sock, self.process, self.patience, self.until = sock, process, patience, until
         self.closed = False
-        self._writing, self._socket = Lock(), Lock()
+        self._writing, self._socket = threading.Lock(), threading.Lock()
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(sock, select.POLLIN)
         self._writable.register(sock, select.POLLOUT)

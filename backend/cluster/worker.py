@@ -22,7 +22,6 @@ from contextlib import ExitStack, suppress
 from fractions import Fraction
 from functools import partial
 from hashlib import sha256
-from math import prod
 from time import monotonic, perf_counter_ns
 from types import MappingProxyType
 from typing import Any, Final
@@ -182,12 +181,12 @@ def visible_files(inputs: Sequence[StoredInput], marks: Sequence[Sequence[Any]] 
 
 
 def _bytes(one: StoredInput) -> int:
-    return prod(one.shape) * one.kind.bytes
+    return math.prod(one.shape) * one.kind.bytes
 
 
 def _probed(one: StoredInput) -> tuple[list[int], list[int]]:
     """The bytes of an array and the nanoseconds of reading them; nothing if they cannot be read."""
-    row = prod(one.shape[1:]) * one.kind.bytes
+    row = math.prod(one.shape[1:]) * one.kind.bytes
     size: list[int] = []
     ns: list[int] = []
     try:

@@ -13,7 +13,6 @@ from typing import Final
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind, is_exact_in_any_order, neutral_element
 from ..jit import compiler
-from ..jit.compiler import has_feature
 from ..loopir.ir import (
     MOST_VALUES,
     ZERO,
@@ -175,7 +174,7 @@ class StatementPrinter:
 
     def is_quotient_of_rows(self, node: Apply) -> bool:
         """Returns whether the node divides by a loop invariant; see `llvm_scalars`, division by an invariant."""
-        if node.function != "div" or not node.compute.is_float or not has_feature("fma"):
+        if node.function != "div" or not node.compute.is_float or not compiler.has_feature("fma"):
             return False
         divisor, r = node.args[1], self.registers
         return not r.differs(divisor) and not r.values[divisor].literal and r.values[divisor].height <= r.here - _LOOP

@@ -26,14 +26,13 @@ from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, Phase
 from ..schedule.plan.plan import Device
 from ..vm.run_state import Index, Kernel, RegionKernel, Types
 from . import cuda, opencl
-from .cuda import CudaDriver
 from .driver import Card, CardKind, CardModel, DeviceArray
 from .launch import compile_region, compile_rows, compile_structured, contiguous_array, store
 from .library import compile_library
 from .opencl import OpenClDriver
 
 BUILT_IN: Final[Mapping[str, CardKind]] = {
-    "cuda": CardKind("gpu", CUDA, lambda: cuda.gpus(), CudaDriver, lambda: f"CUDA: {_tier('cupy', cuda.gpus())}"),
+    "cuda": CardKind("gpu", CUDA, lambda: cuda.gpus(), cuda.CudaDriver, lambda: f"CUDA: {_tier('cupy', cuda.gpus())}"),
     "opencl": CardKind("ocl", OPENCL, lambda: opencl.gpus(), OpenClDriver, lambda: f"OpenCL: {_tier('pyopencl', opencl.gpus())}"),
 }  # fmt: skip
 

@@ -15,7 +15,6 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from math import prod
 from typing import Any, BinaryIO, Final
 
 from ...lang.diagnostics.model import Code
@@ -241,7 +240,7 @@ class NpySource:
 
     @property
     def row_bytes(self) -> int:
-        return int(prod(self.shape[1:])) * int(self.dtype.itemsize)
+        return int(math.prod(self.shape[1:])) * int(self.dtype.itemsize)
 
     @property
     def working_memory(self) -> int:
@@ -309,7 +308,7 @@ class NpySink(RandomAccessSink):
     def prepare(self) -> None:
         header = header_of(self.kind, self.shape, self.reading.form)
         write_at(self.handle, header, 0)
-        self.reserve(len(header) + prod(self.shape) * self.dtype.itemsize)
+        self.reserve(len(header) + math.prod(self.shape) * self.dtype.itemsize)
 
     def pieces(self, at: int, count: int) -> Iterator[Piece]:
         yield 0, at, 0, count

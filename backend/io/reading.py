@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, partial
 from importlib import import_module
-from math import prod
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -412,7 +411,7 @@ class SequentialSource:
 
     @property
     def _width(self) -> int:
-        return prod(self.shape[1:])
+        return math.prod(self.shape[1:])
 
     def open(self) -> _Cursor:
         """Returns a cursor.  Raises FileTrouble if the file has changed since planning."""

@@ -19,7 +19,6 @@ from urllib.parse import urljoin
 from ...lang.diagnostics.model import Code
 from ...lang.support import processes
 from ...lang.support.bounded_parsing import normalize_url
-from ...lang.support.processes import wait_for
 from ...lang.support.records import dataclass, field
 from .formats import FileTrouble, damaged, first_line, missing_package
 
@@ -242,7 +241,7 @@ class Remote(io.RawIOBase):
                     _CACHE.drop(self._key, part)
                     part.bytes.set_exception(error)
                     raise
-            if wait_for(part.bytes).exception() is None:  # if another reader failed to fetch it, this one tries
+            if processes.wait_for(part.bytes).exception() is None:  # if another reader failed to fetch it, this one tries
                 return part
 
     def _fetch(self, first: int, stop: int) -> bytes:

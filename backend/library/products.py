@@ -23,7 +23,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache, lru_cache, partial
 from itertools import pairwise
-from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -332,7 +331,7 @@ def batch_of(array: NumArray, depth: int) -> NumArray | None:
     step = common_stride(array.shape[:depth], array.strides[:depth])
     if step is None:
         return None
-    shape, strides = (prod(array.shape[:depth]), *array.shape[depth:]), (step, *array.strides[depth:])
+    shape, strides = (math.prod(array.shape[:depth]), *array.shape[depth:]), (step, *array.strides[depth:])
     return np.lib.stride_tricks.as_strided(array, shape, strides)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from itertools import chain
-from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -93,7 +92,7 @@ def _equal(types: Types, phase: LibraryPhase, arg: ValueId, table: ValueId) -> S
     kind = types.kind(arg)
     if frame_of(phase) or any(len(shape) != 1 for shape in shapes) or types.kind(table) is not kind or kind is Kind.CHAR:
         return None
-    if not 0 < prod((*types.shape(arg), *types.shape(table))) <= MOST_PAIRS or kind.is_complex:
+    if not 0 < math.prod((*types.shape(arg), *types.shape(table))) <= MOST_PAIRS or kind.is_complex:
         return None
     axes = Axis(shapes[0][0], AxisKind.PARALLEL), Axis(shapes[1][0], AxisKind.REDUCE)
     reads = tuple(

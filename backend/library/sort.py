@@ -11,7 +11,6 @@ import math
 import platform
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -559,7 +558,7 @@ def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int, b
 def sorting(call: OperationCall) -> Function:
     """The operation `sort`: the items of vectors in the order of their stable grade, without computing the grade."""
     descending, wanted = call.phase.attributes["sorts"] == "down", needed_positions(call.phase)
-    kind, count = call.operand_kind(0), prod(call.context.shape(call.phase.args[0]))
+    kind, count = call.operand_kind(0), math.prod(call.context.shape(call.phase.args[0]))
     if call.rank or kind.is_complex or not count or selects(count, wanted) or tiering.pays(saving(count, count, keyed=False)):
         return checked(call, lambda *arrays: _sorted(call, arrays, wanted, descending=descending), trims=False)
     return _sorted_few(kind, descending=descending)
@@ -615,7 +614,7 @@ def _graded(value: NumArray, *, descending: bool) -> NumArray:
 def grade(call: OperationCall) -> Function:
     """The operation `grade`.  With a frame, vectors are graded row by row, and other cells in one sort by (cell number, key)."""
     kind, shape = call.operand_kind(0), call.context.shape(call.phase.args[0])
-    if len(shape) == call.rank + 1 and not (kind.is_complex or tiering.pays(saving(prod(shape), shape[-1], keyed=True))):
+    if len(shape) == call.rank + 1 and not (kind.is_complex or tiering.pays(saving(math.prod(shape), shape[-1], keyed=True))):
         return plain_order(kind, descending=call.flag("descending"))
     return checked(call, partial(_grade, call), trims=False)
 

@@ -9,7 +9,6 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
 from typing import Any, TypeAlias
 
 from ...lang.diagnostics.model import Code
@@ -224,7 +223,7 @@ def update(
         size = value.shape[axis]
         choices.append(Array(Kind.I64, (size,), tuple(range(size))) if index is None else index)
     present = {axis: integers(choices[axis]) for axis, index in enumerate(indices) if index is not None}
-    for item in product(*(present.values() if all(present.values()) else ())):
+    for item in itertools.product(*(present.values() if all(present.values()) else ())):
         every = dict(zip(present, item, strict=False))
         for axis, index in every.items():
             rest = {along: number for along, number in every.items() if along != axis}

@@ -28,7 +28,6 @@ from ..vm.input_sizes import bind_sizes, broken_guard
 from ..vm.values import Array, Results, array, scalar
 from . import arrays, linear, reductions, scalars
 from .arrays import InternalError, assemble, cells, integers, offset, positions, stack
-from .scalars import meaning
 
 # ---------------------------------------------------------------------------------------------------- operations
 #
@@ -92,7 +91,7 @@ def apply_scalar(op: c.Scalar, view: ArrayView) -> Array:
     for arg in args:
         if arg.shape != shape[: arg.rank]:
             raise InternalError(f"{op.function}: {arg.shape} is not a prefix of {shape}")
-    apply = meaning(op.function, kind, len(args), result_kind, op.parameter)
+    apply = scalars.meaning(op.function, kind, len(args), result_kind, op.parameter)
     rows = zip(*(replicated(arg, shape) for arg in args), strict=True)
     return Array(result_kind, shape, tuple(apply(*items) for items in rows))
 

@@ -25,7 +25,6 @@ from ...lang.support import processes
 from ...lang.support.files import read_text
 from ...lang.support.records import dataclass
 from ..jit import compiler, tiering
-from ..jit.compiler import address_of
 from .run_state import MovedArray
 
 # ---------------------------------------------------------------------------------------------------- addresses of the host
@@ -250,7 +249,7 @@ def _native() -> Native | None:
     host = describe_host()
     if host is None:
         return None
-    address = address_of(Runtime(platform.machine()))
+    address = compiler.address_of(Runtime(platform.machine()))
     return None if address is None else start_runtime(host, address)
 
 

@@ -15,7 +15,6 @@ from ..primitives.table import ELEMENT_NAMES
 from ..support.records import dataclass, replace
 from ..syntax.source import BLANK, COMMENT, DECLARING, DIGITS, NAME, REAL, TEXT, WORD_END, Span, Token, TokenKind, Tokens
 from ..tree import expressions, program
-from ..tree.expressions import GIVEN
 from ..tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat, has_time
 from .applications import expression_of
 from .expressions import bind_array, bind_assignment
@@ -192,7 +191,7 @@ class TypeReader:
         (name,) = node.children
         if name.text in ELEMENT_NAMES or name.text[0].isupper():
             return expressions.ArrayTypeExpression(self.span(node), expressions.ElementName(self.span(name), name.text), ())
-        element = expressions.ElementName(self.span(node), GIVEN, (expressions.SizeName(self.span(name), name.text),))
+        element = expressions.ElementName(self.span(node), expressions.GIVEN, (expressions.SizeName(self.span(name), name.text),))
         return expressions.ArrayTypeExpression(self.span(node), element, ())
 
     def _element(self, node: Node) -> expressions.ElementName:

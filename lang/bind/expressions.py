@@ -12,7 +12,6 @@ from typing import cast
 from ..diagnostics.model import Code
 from ..syntax.source import DYADIC_OPERATORS, MONADIC_OPERATORS, OUTER, SLASHES, Token, TokenKind, Tokens, split_at
 from ..tree import expressions
-from ..tree.expressions import NameClass
 from . import applications
 from .applications import apply_all, expression_of, function_of
 from .names import bind_name, bind_quad, checked_name, target_of
@@ -264,7 +263,7 @@ def reject_strand_targets(context: BindContext, tokens: Tokens) -> None:
         return
     for token in tokens[:arrow]:
         meaning = meaning_of(token)
-        is_array = meaning is None or meaning.name_class in (None, NameClass.ARRAY)
+        is_array = meaning is None or meaning.name_class in (None, expressions.NameClass.ARRAY)
         if token.kind is not TokenKind.NAME or token.items or not is_array:
             return
     span = context.span(tokens[0].start, tokens[arrow - 1].end)

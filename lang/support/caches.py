@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from . import files
-from .files import Durability, replace_file
 from .records import dataclass
 
 # ---------------------------------------------------------------------------------------------------- on disk
@@ -94,7 +93,7 @@ class Cache:
             line = self._line(self._digest(secret, name, content))
             if os.path.islink(path / name) or not os.path.isfile(path / name):
                 (path / name).unlink(missing_ok=True)  # so that a link is not followed and a pipe does not block
-            replace_file(path / name, lambda file: (file.write(line), file.write(content)), Durability.PROCESS, 0o600)
+            files.replace_file(path / name, lambda file: (file.write(line), file.write(content)), files.Durability.PROCESS, 0o600)
 
     def read_value(self, key: str) -> Any:
         """The value that `write_value` has stored; None if it is absent, or of records that have changed."""

@@ -16,7 +16,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from enum import Enum
-from io import UnsupportedOperation
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO
 
@@ -247,7 +246,7 @@ class Console:
         install_lossy_stderr()
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             reconfigure = getattr(stream, "reconfigure", None)
-            with suppress(UnsupportedOperation):  # it has been read from already
+            with suppress(io.UnsupportedOperation):  # it has been read from already
                 if reconfigure is not None:
                     reconfigure(encoding="utf-8", errors="surrogateescape" if stream is sys.stdin else "backslashreplace")
         return cls(sys.stdout, sys.stderr, sys.stdin, os.environ)

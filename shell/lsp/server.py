@@ -31,11 +31,9 @@ from . import (
     hover as hovers,
     navigation,
 )
-from .completion import CompletionEntry
 from .diagnostics import Action, DocumentReport, page_uri, reports
 from .documents import Document, OpenDocuments, PositionEncoding
 from .hints import Hint, HintKind, Lens
-from .hover import Hover
 from .navigation import CallSignature, DocumentRange, Highlight, OutlineEntry
 
 # ---------------------------------------------------------------------------------------------------- conversion
@@ -95,7 +93,7 @@ def markdown(text: str) -> lsp.MarkupContent:
     return lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
 
 
-def hover(source: Hover) -> lsp.Hover:
+def hover(source: hovers.Hover) -> lsp.Hover:
     return lsp.Hover(markdown(source.markdown), range_(source.range))
 
 
@@ -126,7 +124,7 @@ def diagnostic(report: DocumentReport) -> lsp.Diagnostic:
     )  # fmt: skip
 
 
-def item(source: CompletionEntry) -> lsp.CompletionItem:
+def item(source: completion.CompletionEntry) -> lsp.CompletionItem:
     """A completion, ranked by its order and matched with its filter."""
     return lsp.CompletionItem(
         source.label, kind=_COMPLETION_KINDS[source.kind], detail=source.detail or None, text_edit=edit(source.edit),

@@ -12,6 +12,8 @@ from enum import Enum
 from itertools import pairwise
 from typing import Any, Final
 
+import numpy as np
+
 from ...lang.support.bounded_parsing import parse_natural
 from ...lang.support.records import dataclass
 from ...lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
@@ -80,8 +82,6 @@ class Picture:
 
     def x_positions(self) -> Any:
         """The x coordinates of the items, as a vector of numbers."""
-        import numpy as np
-
         return np.arange(float(len(self.values))) if self.x is None or isinstance(self.x, tuple) else self.x
 
     def labels(self) -> tuple[str, ...]:
@@ -199,8 +199,6 @@ def _lines_of_matrix(
 
 def _finite(shown: DisplayedValue) -> tuple[Any, int]:
     """A value as f64 with NaN for elements that are not finite, and the number of these."""
-    import numpy as np
-
     values = np.asarray(as_numpy(shown.value)).astype(np.float64)
     finite = np.isfinite(values)
     dropped = int(values.size - np.count_nonzero(finite))
@@ -215,8 +213,6 @@ def _texts(shown: DisplayedValue) -> tuple[str, ...]:
 
 def data_range(values: Any) -> tuple[float, float]:
     """The least and the greatest number, moved apart if they are equal."""
-    import numpy as np
-
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if low == high:
         room = abs(low) / 2 or 1.0
@@ -314,8 +310,6 @@ def _bar(value: float, low: float, high: float, room: int) -> str:
 
 def bins(values: Any) -> tuple[list[int], list[float]]:
     """The counts of a histogram and the edges of its bins: at most 20 of equal width, by Sturges' rule."""
-    import numpy as np
-
     finite = values[np.isfinite(values)]
     low, high = data_range(finite)
     count = min(20, max(1, int(np.ceil(np.log2(finite.size) + 1))))
@@ -327,8 +321,6 @@ def bins(values: Any) -> tuple[list[int], list[float]]:
 
 
 def _points(picture: Picture, width: int, height: int, *, colour: bool) -> list[str]:
-    import numpy as np
-
     x, drawn = picture.x_positions(), picture.series or (("", picture.values),)
     across, up = data_range(x), data_range(np.concatenate([values for _, values in drawn]))
     if picture.x is None:
@@ -361,8 +353,6 @@ def _plot_area(
     x: Any, series: tuple[tuple[str, Any], ...], across: tuple[float, float], up: tuple[float, float], width: int, height: int,
     kind: Chart, *, colour: bool,
 ) -> list[str]:  # fmt: skip
-    import numpy as np
-
     ticks = ticks_of(*up, height)
     margin = max(len(text) for text in ticks.values()) + 1
     columns = max(4, width - margin - 1)
@@ -397,8 +387,6 @@ def _coloured_mark(mark: str, ink: int, colour: bool) -> str:
 
 def _dots_on_lines(right: Any, above: Any, known: Any) -> tuple[Any, Any]:
     """The coordinates of the dots of known points and of the straight lines between neighbours."""
-    import numpy as np
-
     follows = np.append(known[:-1] & known[1:], False)
     right, above = np.where(known, right, 0), np.where(known, above, 0)
     after = np.arange(len(right)) + follows
@@ -459,8 +447,6 @@ _NAN_MARK: Final = "·"
 
 def shade_plot(picture: Picture, width: int, height: int, *, colour: bool) -> list[str]:
     """The lines of a heat map: at most `height` lines of rows with their positions, and a legend of the shades."""
-    import numpy as np
-
     low, high = data_range(picture.values)
     rows, columns = picture.values.shape
     margin = len(f"{rows - 1:,}") + 1
@@ -489,8 +475,6 @@ def _block_shape(rows: int, columns: int, down: int, across: int) -> tuple[int, 
 
 def _block_means(values: Any, block: tuple[int, int]) -> Any:
     """The mean of the finite elements of each block, NaN if there are none."""
-    import numpy as np
-
     if block == (1, 1):
         return values
     starts = [np.arange(0, size, step) for size, step in zip(values.shape, block, strict=True)]

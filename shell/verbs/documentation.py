@@ -10,7 +10,6 @@ from importlib.metadata import PackageNotFoundError, version
 from ... import __version__
 from ...lang.diagnostics.help_pages import explain, primitive_text, suggested_word
 from ...lang.primitives import table
-from ...lang.primitives.table import did_you_mean
 from ..cli.arguments import Arguments
 from ..cli.outputs import wants_json
 from ..console.process_exit import Exit, UsageError, nearest
@@ -51,7 +50,7 @@ def explain_command(arguments: Arguments, console: Console) -> Exit:
     word = " ".join(arguments.positional)
     text = explain(word)
     if text is None:
-        message = f"`{word}` is neither a code nor a glyph of the language{did_you_mean(suggested_word(word))}"
+        message = f"`{word}` is neither a code nor a glyph of the language{table.did_you_mean(suggested_word(word))}"
         if re.fullmatch(r"[A-Za-z]{1,3}\d+", word):
             raise UsageError(message, "docs/errors.md lists all codes")
         raise UsageError(message, "for example: rho explain E101, rho explain ⌸")

@@ -20,7 +20,6 @@ from ..console.standard_streams import Console, save_text
 from ..execution.params import Permissions
 from ..repl import status_line
 from ..repl.commands import CommandContext, PlainEntryReader, load_file, run_session
-from ..repl.status_line import ReplSettings
 
 if TYPE_CHECKING:
     from ..workspace.workspace import Workspace
@@ -37,7 +36,7 @@ def repl_command(arguments: Arguments, console: Console) -> Exit:
         permissions = Permissions.of([".", *arguments.values("--allow-read")], arguments.positional)
         return Workspace(Session("", permissions, strictness))
 
-    chosen = status_line.load_settings(console.environment) if console.interactive else ReplSettings()
+    chosen = status_line.load_settings(console.environment) if console.interactive else status_line.ReplSettings()
     context = CommandContext(workspace, console, chosen)
     if arguments.positional:
         code = load_file(arguments.positional[0], context, show_values=True)

@@ -18,7 +18,7 @@ from rho import backend
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.graph.partial_graphs import speculable_branches, speculated_branches
 from rho.backend.schedule.plan.plan import decode_plan, encode_plan
-from rho.backend.schedule.program.iteration_plan import with_speculated
+from rho.backend.schedule.program.iteration_plan import bound_in_form
 from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program
 from rho.backend.schedule.program.problem_from_program import problem_of
@@ -108,7 +108,7 @@ def test_drawn_axes_shares_and_chunks(seed: int) -> None:
     bound = backend.load(core, inputs)
     alone = backend.execute(backend.plan(bound), bound, inputs)
     apart = speculated_branches(bound.graph, [b for b in speculable_branches(bound.graph) if chance.random() < 0.7])
-    every = problem_of(with_speculated(bound, apart), topology(chance), ticks_of=ticks_of(chance))
+    every = problem_of(bound_in_form(bound, apart), topology(chance), ticks_of=ticks_of(chance))
     places = tuple(place for place, phase in enumerate(every.phases) if phase.id in apart)
     for chunks in (1, chance.choice([2, 5])):
         assert every.problem.axes is not None

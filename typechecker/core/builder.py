@@ -25,7 +25,6 @@ from ..proof.report_unproved import ClauseSite
 from ..sizes.polynomials import ONE, ZERO, AtomKind, NonlinearAtom, Size, SizeOrigin, SizeVariable, product, variable
 from ..sizes.size import minimum, surely_fits_i64, truncated_subtract
 from ..values import constant_folding
-from ..values.constant_folding import MOST_ITEMS, folded
 from ..values.facts import (
     NO_FACTS,
     AffineSequences,
@@ -330,7 +329,7 @@ class Builder(Conversions):
         if is_integer and type.rank <= 1 and len(payload) <= MOST_SIZES:
             sizes = tuple(Size({(): int(p)}) for p in payload if isinstance(p, int))
             static = sizes if type.rank else sizes[0]
-        constant = payload if len(payload) <= MOST_ITEMS else None
+        constant = payload if len(payload) <= constant_folding.MOST_ITEMS else None
         return self.emit(lambda r: Literal(r, payload), type, span, static=static, constant=constant)
 
     def size_value(self, size: Size, span: Span) -> Operand:
@@ -381,7 +380,7 @@ class Builder(Conversions):
         shapes = [tuple(s.constant for s in a.type.shape) for a in args]
         constant = None
         if row.result is not ResultKind.TARGET:
-            constant, exact = folded(function, compute, element.kind, [a.constant for a in args], shapes)
+            constant, exact = constant_folding.folded(function, compute, element.kind, [a.constant for a in args], shapes)
             if exact is not None:
                 self.report(constant_folding.refused(exact, element.kind, span))
                 return self.poison(span)

@@ -24,7 +24,6 @@ from ..usage.check_moves import UsageContract, violation
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import expressions, type_expressions
 from .context import Context, Entry, Frame, to_numbers
-from .type_expressions import TupleType
 
 # ---------------------------------------------------------------------------------------------------- declarations
 
@@ -102,7 +101,7 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
     if type_ is None:
         frame.bind(target, ctx.builder.poison(statement.span))
         return
-    if isinstance(type_, TupleType):
+    if isinstance(type_, type_expressions.TupleType):
         frame.bind(target, ctx.error(Code.E305, "an input is one array, not a tuple", statement.type.span))
         return
     if not _check_column_format(ctx, statement, type_):

@@ -23,7 +23,6 @@ from ..sizes.polynomials import Size, number as size
 from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned, leaves
 from . import branches, indexing, names
 from .context import Context, Frame, FunctionValue, PrimitiveFunction, reject_enclosed
-from .names import array_entry
 
 # ---------------------------------------------------------------------------------------------------- literals
 
@@ -357,7 +356,7 @@ def _leaf(ctx: Context, node: expressions.Expression, frame: Frame) -> Value:
         case expressions.Strand():
             return strand(ctx, node, frame)
         case expressions.Name() | expressions.Member():
-            return array_entry(ctx, node, frame)
+            return names.array_entry(ctx, node, frame)
         case expressions.SystemName():
             return system_name(ctx, node, frame)
         case expressions.ArrayNotation():
@@ -398,7 +397,7 @@ def _step(ctx: Context, node: _Pending, value: Value, frame: Frame) -> Value:
             bind_target(ctx, node.target, value, frame)
             return value
         case expressions.Modify():
-            old = array_entry(ctx, node.name, frame)
+            old = names.array_entry(ctx, node.name, frame)
             function = names.function(ctx, node.function, frame)
             _mention(ctx, old, node.name, node.function.span)
             _mention(ctx, value, node.value, node.function.span)

@@ -28,7 +28,7 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path: Path) -> None:
     assert "not a picture" in refused(tmp_path / "x.png", vector)
     assert "not a picture" in refused(tmp_path / "x.png", cube)
     assert "at least one pixel" in refused(tmp_path / "x.png", array(I64, (0, 3), ()))
-    assert "char" in refused(tmp_path / "x.png", words)
+    assert "text or dates" in refused(tmp_path / "x.png", words)
     assert "text" in refused(tmp_path / "x.csv", words)
     assert "3 axes" in refused(tmp_path / "x.csv", cube)
     assert "not a known format" in refused(tmp_path / "x.dat", vector)
