@@ -37,13 +37,21 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs o
 
 TABLES = tuple(f"tests/{room}" for room in (
     "kernels/", "backend/", "loops/", "graph/", "streams/", "lsp/", "shell/", "typechecker/", "schedule/", "plans/", "calls/",
-    "cluster/", "examples/", "repl/", "library/", "devices/", "gradients/", "lang/test_reader.py",
+    "cluster/", "examples/", "repl/", "library/", "devices/", "gradients/", "bits/", "lang/test_reader.py",
 ))  # fmt: skip
 """Rooms and files whose parametrised tests are tables of alike cases: a run draws a share of each file's, at least one."""
 LONG = (
     "tests/interrupts/", "tests/faults/", "tests/soak/", "tests/streams/", "tests/cluster/", "tests/jupyter/", "tests/native/",
-    "tests/devices/", "tests/library/test_daily_", "tests/library/test_windows.py", "tests/library/test_tables.py",
-    "tests/library/test_analyst_tasks.py",
+    "tests/devices/", "tests/examples/", "tests/library/test_daily_", "tests/library/test_windows.py",
+    "tests/library/test_tables.py", "tests/library/test_analyst_tasks.py", "tests/library/test_science.py",
+    "tests/library/test_regular_expressions.py",
+    "tests/bad_input/test_opening.py", "tests/corpora/test_schedules.py", "tests/lang/test_parser_limits.py::test_many",
+    "tests/documents/test_site.py::test_zensical", "tests/test_draws.py::test_a_", "tests/gradients/test_gradbench.py",
+    "tests/typechecker/test_ill_typed.py::test_there", "tests/typechecker/test_incremental.py",
+    "tests/typechecker/test_solver.py", "tests/plans/test_results_of_runs.py", "tests/plans/test_peaks.py",
+    "tests/schedule/test_verifier.py::test_every_plan",
+    "tests/kernels/test_products.py::test_a", "tests/kernels/test_products.py::test_blas", "tests/kernels/test_linked.py",
+    "tests/backend/test_loops_together.py::test_the_way", "tests/backend/test_shared_functions.py::test_levels",
     "tests/shell/test_urls.py", "tests/shell/test_documented_commands.py", "tests/shell/test_fronts.py",
     "tests/shell/test_devices_of_programs.py", "tests/shell/test_browser.py",
     "tests/shell/test_estimates.py", "tests/shell/test_plan_refusals.py", "tests/shell/test_plans_alone.py",
@@ -51,7 +59,7 @@ LONG = (
     "tests/shell/test_decisions.py::test_names_and_lines", "tests/shell/test_habits.py::test_no_recorded_apl",
     "tests/shell/test_refusals_of_random_programs.py", "tests/repl/test_real_terminal.py",
     "tests/repl/test_transcripts.py::test_every_entry", "tests/calls/test_index_failures.py", "tests/calls/test_iterations.py",
-    "tests/plans/test_peaks.py::test_operands_that_are_put_together", "tests/plans/test_plans.py::test_what_is_sent",
+    "tests/plans/test_plans.py::test_what_is_sent",
     "tests/plans/test_plans.py::test_a_", "tests/plans/test_axes.py::test_no_bound_over_all_axes",
     "tests/plans/test_axes.py::test_a_bound", "tests/plans/test_forgeries.py::test_the_plans_are_right",
     "tests/lsp/test_server.py", "tests/lsp/test_robust.py::test_hostile_texts", "tests/lsp/test_names.py::test_renaming_keeps",
