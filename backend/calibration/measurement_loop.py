@@ -50,10 +50,10 @@ _SHOWN: Final = 3
 
 class LoadMonitor:
     """`measured`, `disturbed`: the numbers of all measurements, and of those for half of which a thread waited for a processor.
-    `force`: keep these."""
+    `force`: keep these.  `preparing`: the nanoseconds in which probes were checked and compiled, which no deadline counts."""
 
     def __init__(self, *, force: bool = False) -> None:
-        self.measured, self.disturbed, self.force = 0, 0, force
+        self.measured, self.disturbed, self.preparing, self.force = 0, 0, 0, force
         self._start, self._used, self._stolen = perf_counter_ns(), processor_times(), stolen_ns()
 
     def undisturbed(self, measure: Callable[[], T]) -> tuple[T, float]:
@@ -267,9 +267,18 @@ class Section:
     def _probe(self, term: Term, size: int) -> _Key:
         key = term[0], term[1] or size
         if key not in self.times:
-            self.live[key] = term[0].ready(key[1], self.threads, self.clock)
+            self.live[key] = self._prepared(lambda: term[0].ready(key[1], self.threads, self.clock))
             self.times[key] = []
         return key
+
+    def _prepared(self, prepare: Callable[[], T]) -> T:
+        start = self.clock()
+        value = prepare()
+        self.watch.preparing += self.clock() - start
+        return value
+
+    def _is_over(self, until: int) -> bool:
+        return self.clock() - self.watch.preparing > until
 
     def ns(self, times: Times, size: int) -> float:
         keys = ((self._probe(term, size), term[2]) for term in times.terms)
@@ -282,7 +291,7 @@ class Section:
         for number in range(places):
             growing = [row for row in growing if number < len(row.sizes) and (not number or self._fits(row, number))]
             for first in range(0, len(growing), TOGETHER):
-                if number and self.clock() > optional_after:
+                if number and self._is_over(optional_after):
                     return
                 for row in growing[first : first + TOGETHER]:
                     with suppress(OSError):
@@ -298,7 +307,7 @@ class Section:
         """Times each pair in `rounds` rounds; after `until`, only pairs without a time."""
         for _ in range(rounds):
             for key, run in self.live.items():
-                if not (self.times[key] or key in self.spoilt) or self.clock() <= until:
+                if not (self.times[key] or key in self.spoilt) or not self._is_over(until):
                     took, calm = self._in_a_row(run)
                     (self.times[key] if calm else self.spoilt.setdefault(key, [])).append(took)
             self.watch.require_calm(_ENOUGH)
@@ -306,7 +315,7 @@ class Section:
     def _in_a_row(self, run: Run) -> tuple[int, bool]:
         """The median of consecutive runs, the least where some of them waited, without what they waited; and whether most of them
         count."""
-        run()
+        self._prepared(run)  # which compiles
         start, times, spoilt = self.clock(), list[float](), list[int]()
         usual: Callable[[Sequence[float]], float] = median
         while len(times) + len(spoilt) < _LEAST or (len(times) < _MOST and self.clock() - start < self.budget_ns):

@@ -105,6 +105,21 @@ def test_after_its_time_only_what_has_none_is_timed() -> None:
     assert [*map(len, found.times.values())] == [1, 1]
 
 
+def test_compiling_counts_against_no_deadline() -> None:
+    """Where no kernel was stored, the first calibration ran out of its time before large products, and was refused."""
+    now = 0
+
+    class Compiled:
+        def ready(self, size: int, threads: int, clock: Clock) -> Callable[[], int]:
+            nonlocal now
+            now += 1_000
+            return lambda: 5
+
+    measured = section(clock=lambda: now)
+    measured.grow([ProbeRow("add.f64", Times(((Compiled(), None, 1),)), (1, 2, 4))], 1, 500, 3, 500)
+    assert measured.tables() == {"add.f64": CostTable((1, 2, 4), (5, 5, 5))}
+
+
 def test_a_row_grows_until_it_takes_too_long_and_what_is_no_table_is_left_out() -> None:
     found = section(budget_ns=1)
     rows = [ProbeRow("add.f64", taking(5), (1, 2, 8)), ProbeRow("sub.f64", taking(50), (1, 2, 3)), ProbeRow(lambda row,
