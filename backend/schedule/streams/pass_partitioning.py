@@ -206,9 +206,11 @@ class _PassBuilder:
         return next((cut for cut in candidates if follows(phase, cut, self.graph, along)), None)
 
     def has_large_results(self, phase: Phase) -> bool:
-        """Are partial results too large to join, with a few of them in memory for each tile?"""
-        results, operands = ([prod(self.shape(value)) for value in values] for values in
-                             (traverse.results(phase), traverse.uses(phase)))  # fmt: skip
+        """Are partial results too large to join (a few are in memory for each tile) or of lengths known only when run?"""
+        values = tuple(traverse.results(phase)), tuple(traverse.uses(phase))
+        if any(shape_of(value, self.graph.types) is None for value in (*values[0], *values[1])):
+            return True
+        results, operands = ([prod(self.shape(value)) for value in some] for some in values)
         return max(results) > max(_SMALL_TABLE, max(operands) // _FULL_BINS)
 
     def collect(self, value: ValueId, wanted: Phase) -> None:
