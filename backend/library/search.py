@@ -406,26 +406,25 @@ def interval_index(call: OperationCall, table: NumArray, arg: NumArray) -> NumAr
     frame = arg.shape[: arg.ndim - len(cell)]
     if not cell:
         bounds, items = table.reshape(-1), arg
-        lost = missing_items(arg)
     else:
         rows = np.concatenate((rows_of(table), arg.reshape(math.prod(frame), math.prod(cell))))
         keys = lexicographic_keys(row_columns(rows), len(rows))
         bounds, items = keys[: len(table)], keys[len(table) :].reshape(frame)
-        missing = missing_items(arg.reshape(math.prod(frame), math.prod(cell)))
-        lost = None if missing is None else missing.any(axis=1).reshape(frame)
     if not is_ordered(bounds):
         bounds = np.sort(bounds)
+    intervals: NumArray | None = None
     if items.ndim == 1 and len(bounds) and len(items) >= _MERGED and is_ordered(items):
-        merged = _merged(bounds, items, call.threads)
-        if merged is not None:
-            return merged
-    bisected = _bisected(bounds, items, call.threads)
-    if bisected is not None:
-        return bisected
-    intervals = np.asarray(np.searchsorted(bounds, items, side="right")).astype(np.int64, copy=False)
-    intervals -= 1
-    if lost is not None:
-        intervals[lost] = -1
+        intervals = _merged(bounds, items, call.threads)
+    if intervals is None:
+        intervals = _bisected(bounds, items, call.threads)
+    if intervals is not None and not cell:
+        return intervals
+    if intervals is None:
+        intervals = np.searchsorted(bounds, items, side="right").astype(np.int64, copy=False)
+        intervals -= 1
+    missing = missing_items(arg.reshape(math.prod(frame), math.prod(cell)))
+    if missing is not None:
+        intervals[missing.any(axis=1).reshape(frame)] = -1
     return intervals
 
 

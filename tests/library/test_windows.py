@@ -46,7 +46,7 @@ def by_time(width: int, method: str, *arguments: Any) -> Callable[..., Any]:
 def test_rows_as_pandas(tmp_path: Path) -> None:
     names = {"sum": "sum", "mean": "mean", "least": "min", "greatest": "max", "deviation": "std"}
     cases = {f"{w} rolling.{ours} x": by_rows(w, theirs) for w in (2, 20, 129) for ours, theirs in names.items()}
-    cases |= {f"{w} rolling.quantile ({p} ⋄ x)": by_rows(w, "quantile", p) for w, p in ((1, 0.5), (5, 0.3), (20, 1), (100, 0.77))}
+    cases |= {f"{w} rolling.quantile ({p} ⋄ x)": by_rows(w, "quantile", p) for w, p in ((1, 0.5), (5, 0.3), (20, 1), (140, 0.77))}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert not disagreements(tmp_path, "use rolling\ninput x : f64[n]\ninput t : i64[n]\n", cases, vectors(), 1e-7)
@@ -118,6 +118,24 @@ def test_sums_of_wide_windows_are_exact_beside_great_items_and_after_missing_one
         if scale == 1:
             np.testing.assert_allclose(result["d"][ends], expected, rtol=1e-9)
     assert np.isnan(program.run(x=missing)["r"][700:800]).all()
+
+
+def test_quantiles_by_lists_are_those_of_sorted_windows(tmp_path: Path) -> None:
+    draw, widths = np.random.default_rng(SEED), {"a": 1, "b": 7, "c": 200}
+    text = "".join(f"output {name} ← {width} rolling.quantile_by_lists (p ⋄ x)\n" for name, width in widths.items())
+    (tmp_path / "p.rho").write_text(f"use rolling\ninput x : f64[n] where n ≥ 200\ninput p : f64\n{text}", encoding="utf-8")
+    program, x = rho.load(tmp_path / "p.rho"), draw.normal(size=503)
+    rare = draw.random(503) < 0.03
+    for data in (x, np.round(x), np.where(rare, np.nan, x), np.where(rare, np.inf, np.round(x)), np.where(rare, -np.inf, x)):
+        for p in (0, 1, 0.5, draw.random(), 1.5):
+            for (name, width), result in zip(widths.items(), program.run(x=data, p=p).values(), strict=True):
+                windows = np.sort(np.lib.stride_tricks.sliding_window_view(data, width), axis=1)
+                t, rank = np.modf((width - 1) * min(p, 1))
+                low, high = windows[:, int(rank)], windows[:, min(int(rank) + 1, width - 1)]
+                with np.errstate(invalid="ignore"):
+                    expected = low if t == 0 else low + t * (high - low)
+                expected = np.where(np.isnan(windows[:, -1]) | (p > 1), np.nan, expected)
+                np.testing.assert_array_equal(result, np.r_[np.full(width - 1, np.nan), expected], err_msg=name)
 
 
 def test_windows_by_time_of_any_width(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -160,6 +161,16 @@ def test_interval_index(kind: Kind) -> None:
     for table in (fresh(kind, (5,)), fresh(kind, (0,)), ascending(fresh(kind, (600,)))):  # items that ascend are not searched for
         compare("interval_index", [table, ascending(fresh(kind, (700,), 1))], arrays.interval_index)
     lifted("interval_index", [fresh(kind, (2, 3)), fresh(kind, (2, 4), 1)], (True, True), (2,), arrays.interval_index)
+
+
+def test_rows_with_a_nan_are_in_no_interval_where_kernels_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such rows have keys, the greatest: where kernels search among keys they were in the last interval."""
+    monkeypatch.setattr(search, "address_if_worthwhile", lambda code, lost: address_of(code))
+    numbers = [float(at) for at in range(1200)]
+    numbers[7] = numbers[1198] = math.nan
+    table = array(Kind.F64, (3, 2), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    for first in ((600, 2), (3, 200, 2)):
+        compare("interval_index", [table, array(Kind.F64, first, numbers)], arrays.interval_index)
 
 
 @pytest.mark.parametrize("shape", [(0, 10**7), (3, 0)])
