@@ -24,7 +24,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import Enum
 from typing import Final, NewType, TypeAlias
 
-from ...lang.support.records import dataclass
+from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
 from ...typechecker.core.operations import CoreGuard, CoreInput, CoreParam, Indexing, Payload
 from ...typechecker.elements import ArrayType, Kind
@@ -358,6 +358,8 @@ class Loop:
     cells: tuple[ValueId, ...] = ()
     index: SizeVariable | None = None
     needs_iteration: bool = False
+    merged: list[tuple[Mapping[ValueId, ArrayType], Phase]] = field(default_factory=list, init=False, repr=False, compare=False)
+    """What `merged_loop_body` made of it, with the types of its graph."""
 
     @property
     def is_plain(self) -> bool:

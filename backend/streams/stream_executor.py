@@ -367,7 +367,9 @@ class StreamRun:
 
     def run_tiles(self, first: int, stop: int, *, delivers: bool = True) -> None:
         """Runs the tiles [first, stop), and delivers their results."""
-        tiles = list(tiles_of(self.one, self.step.rows))[first:stop]
+        tiles = list(tiles_of(self.one, self.step.rows))
+        numbers = [*reversed(range(len(tiles)))] if self.one.backward else [*range(len(tiles))]
+        tiles, numbers = tiles[first:stop], numbers[first:stop]
         needs = [demand(self.flow, self.one, tile) for tile in tiles]
         sources = {p.name: p for p in self.one.phases if isinstance(p, Input)}
         rows = [{name: n.rows[p.result] for name, p in sources.items() if p.result in n.rows} for n in needs]
@@ -375,11 +377,11 @@ class StreamRun:
         before = self.stores.progress.done
         with ring:
             read = iter(ring)
-            for tile, needed in zip(tiles, needs, strict=True):
+            for number, tile, needed in zip(numbers, tiles, needs, strict=True):
                 arrays = self.next(read, ring, sources)
                 if self.stores.others is not None:
                     self.stores.others.check()
-                self.tile(tile[0] // self.step.rows, tile, needed, arrays, delivers=delivers)
+                self.tile(number, tile, needed, arrays, delivers=delivers)
                 del arrays
                 self.stores.progress.done = before + ring.bytes
             self.next(read, ring, sources)

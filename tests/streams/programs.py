@@ -87,6 +87,7 @@ CASES = (
     Case("scans of two", _XY + "(a b) ← {(p q) ← ⍺ ⋄ (r s) ← ⍵ ⋄ (p+r×s ⋄ q⌈s-p)}\\(x ⋄ y)\noutput a\noutput b"),
     Case("scans of rows", _M + "z ← {⍵+0.5×⍺}⍀m\noutput z"),
     Case("joined", _XY + "z ← 0⍪x⍪2×y\noutput z\n+/z"),
+    Case("joined with itself", _X + "y ← (x×2)⍪(3↓x)⍪x\noutput y\n⌈/y\n+/y>0"),
     Case("deviation", "use stats\n" + _X + "stats.deviation x\nz ← stats.standardise x\noutput z", passes=4),
     Case("a branch that sizes decide", _X + "z ← {100>≢⍵ : ⍵ ⋄ 2×⍵} x\noutput z"),
     Case("places of extremes", _X + "x⍳⌈/x\nx⍳⌊/x\n⌈/x"),

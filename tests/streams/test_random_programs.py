@@ -60,7 +60,7 @@ def program(seed: int) -> str:
     draw, names = Random(seed), list[str]()
     lines = []
     for place in range(draw.randint(1, 3)):
-        lines.append(f"v{place} ← {_vector(draw, draw.randint(1, 2), names)}+0.0")
+        lines.append(f"v{place} ← {_vector(draw, draw.randint(1, 3), names)}+0.0")
         names.append(f"v{place}")
     lines += [_end(draw, place, names) for place in range(draw.randint(1, 3))]
     return _HEAD + "\n".join(lines)

@@ -114,11 +114,16 @@ def merged_loop_body(phase: Phase, types: Types) -> Phase:
     unchanged."""
     if not isinstance(phase, Loop) or phase.trip.constant is None:
         return phase
+    for of_types, merged in phase.merged:
+        if of_types is types:
+            return merged
     iteration = merge_elementwise_loop(phase, lambda value: types[value].element.kind, lambda value: types[value].shape)
-    if iteration is None:
-        return phase
-    reads = (*(Read(value, IDENTITY) for value in phase.initial), *iteration.reads[len(phase.initial) :])
-    return replace(iteration, reads=reads)
+    merged = phase
+    if iteration is not None:
+        reads = (*(Read(value, IDENTITY) for value in phase.initial), *iteration.reads[len(phase.initial) :])
+        merged = replace(iteration, reads=reads)
+    phase.merged[:] = [(types, merged)]
+    return merged
 
 
 def reads_of(phase: Phase, types: Types) -> tuple[ValueId, ...]:

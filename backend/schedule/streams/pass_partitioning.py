@@ -14,11 +14,12 @@ phase needs it whole: it flows, and no pass is needed for it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from math import prod
 from typing import Final
 
-from ....lang.support.records import dataclass, field
+from ....lang.support.records import dataclass, field, replace
 from ....typechecker.elements import ArrayType
 from ...graph import traverse
 from ...graph.phases import ApplyNode, Fold, Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
@@ -29,6 +30,7 @@ from .tile_demands import (
     OutputKind,
     PassOutput,
     PassPartitioning,
+    TileDemand,
     TilePass,
     box_along,
     boxes_read,
@@ -263,8 +265,23 @@ class _PassBuilder:
         result = []
         for (level, backward), _, sinks in groups:
             phases = self.upstream(sinks)
-            result.append(TilePass(level, tuple(sinks), phases, self.grain(phases), backward))
+            one = TilePass(level, tuple(sinks), phases, self.grain(phases), backward)
+            result.append(replace(one, breaks=self.breaks(one)))
         return tuple(result)
+
+    def breaks(self, one: TilePass) -> tuple[int, ...]:
+        """Returns the points of a pass between the operands of a join where a tile of both would need a large part of a value."""
+        flow = PassPartitioning(self.graph, self.axes, self.cuts, self.follows, (), ())
+        joins = [(phase.id, cut) for phase in one.phases if isinstance(cut := self.cuts.get(phase.id), JoinedAxis)]
+        points = set[int]()
+        for phase, end in ((phase, end) for phase, cut in joins if one.grain == 1 for end in cut.ends[1:-1]):
+            point = bisect_left(range(one.size), True, key=lambda row: _reaches(demand(flow, one, (row, row + 1)), phase, end))
+            if 0 < point < one.size:
+                before, after = (demand(flow, one, (row, row + 1)).rows for row in (point - 1, point))
+                gaps = {value: max(b[0] - a[1], a[0] - b[1]) for value, a in before.items() if (b := after.get(value))}
+                if any(gap * _SAMPLES > self.shape(value)[self.axes[value]] for value, gap in gaps.items()):
+                    points.add(point)
+        return tuple(sorted(points))
 
     def grain(self, phases: Iterable[Phase]) -> int:
         """Returns the common grain of a pass with these phases."""
@@ -300,6 +317,11 @@ class _PassBuilder:
             for value in sorted(places & first.rows.keys() & second.rows.keys())
         }
         return paces, any(second.boxes[scan][0] < first.boxes[scan][0] for scan in scans)
+
+
+def _reaches(needed: TileDemand, join: PhaseId, end: int) -> bool:
+    """Does a tile need rows of a join from `end` on, or none?"""
+    return join not in needed.boxes or needed.boxes[join][0][0] >= end
 
 
 def _one_tile(phase: Phase, types: Mapping[ValueId, ArrayType]) -> str:

@@ -580,9 +580,15 @@ def _number(size: Size) -> int:
 
 def tiles_of(one: TilePass, rows: int) -> Iterator[Rows]:
     """Yields the tiles of a pass, in order."""
-    starts = range(0, one.size, rows)
-    for start in reversed(starts) if one.backward else starts:
-        yield start, min(start + rows, one.size)
+    ends = [*zip((0, *one.breaks), (*one.breaks, one.size), strict=True)]
+    for first, last in reversed(ends) if one.backward else ends:
+        starts = range(first, last, rows)
+        for start in reversed(starts) if one.backward else starts:
+            yield start, min(start + rows, last)
+
+
+def count_tiles(one: TilePass, rows: int) -> int:
+    return sum(-(-(last - first) // rows) for first, last in zip((0, *one.breaks), (*one.breaks, one.size), strict=True))
 
 
 def _unit(request: Streaming, flow: PassPartitioning, one: TilePass, device: Device) -> PlannedUnit:
@@ -605,7 +611,7 @@ def _unit(request: Streaming, flow: PassPartitioning, one: TilePass, device: Dev
         rows = max(one.grain, rows // 2)
     need, reads = need_and_reads
     writes = sum(_written_bytes(request, flow, sink) for sink in one.sinks)
-    tiles = -(-one.size // rows)
+    tiles = count_tiles(one, rows)
     for sink in one.sinks:
         if (scratch := request.scratch_of(sink)) is not None and tiles > scratch.most_runs:
             raise CannotStream(sink.phase, f"would sort {tiles:,} parts, and at most {scratch.most_runs:,} are merged")
@@ -651,7 +657,7 @@ def _dealt(
     rows = step.rows
     while True:
         need_of_tiles, reads = memory_of(request, flow, one, rows, device)
-        tiled = replace(step, rows=rows, tiles=-(-one.size // rows), reads=reads)
+        tiled = replace(step, rows=rows, tiles=count_tiles(one, rows), reads=reads)
         operands = {value for phase in one.phases for value in flow.whole_operands(phase)}
         left_alone = _totals_bytes(flow, one, tiled.tiles)
         there = need_of_tiles + left_alone + sum(rounded_to_alignment(_bytes_of(flow, value)) for value in operands)
@@ -662,7 +668,7 @@ def _dealt(
             shares = tuple(replace(s, memory=here) if s.device == home else s for s in shares)
             return replace(tiled, shares=shares, reads=sum(share.reads for share in shares)), here
         rows = max(one.grain, rows // 2)
-        if fixed or request.rows is not None or rows == tiled.rows or -(-one.size // rows) > most:
+        if fixed or request.rows is not None or rows == tiled.rows or count_tiles(one, rows) > most:
             return replace(step, undivided="the devices have too little memory for tiles on several"), need
 
 
@@ -854,7 +860,7 @@ def _stored_bytes(request: Streaming, flow: PassPartitioning, one: TilePass, nee
 
 def _joined_bytes(flow: PassPartitioning, one: TilePass, rows: int) -> int:
     """Returns the bytes of partial results: one for each level of the tree, and the newest one."""
-    levels = 1 + (-(-one.size // rows)).bit_length()
+    levels = 1 + count_tiles(one, rows).bit_length()
     joined = [value for sink in one.sinks if sink.kind is OutputKind.JOINED for value in traverse.results(sink.phase)]
     return levels * sum(rounded_to_alignment(_bytes_of(flow, value)) for value in joined)
 

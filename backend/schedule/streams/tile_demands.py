@@ -263,13 +263,15 @@ class PassOutput:
 @dataclass(frozen=True, slots=True)
 class TilePass:
     """One pass over the inputs: its sinks, and the phases that flow to them in graph order; tiles begin at multiples of
-    `grain`, and go from the last to the first if it is `backward`."""
+    `grain`, and go from the last to the first if it is `backward`.  `breaks`: points where a tile ends, since a join goes on there
+    with rows that are far from those before."""
 
     level: int
     sinks: tuple[PassOutput, ...]
     phases: tuple[Phase, ...]
     grain: int
     backward: bool = False
+    breaks: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
