@@ -25,7 +25,7 @@ from ..schedule.plan.plan import Device, DeviceId, StreamStep
 from ..schedule.program_facts.partitioning import joining_function
 from ..schedule.single_device import Detail, plan_one_device
 from ..schedule.streams.pass_partitioning import partition_passes
-from ..schedule.streams.stream_planning import MOST_KINDS, tiles_of
+from ..schedule.streams.stream_planning import MOST_KINDS
 from ..schedule.streams.tile_demands import (
     OutputKind,
     PassOutput,
@@ -38,6 +38,7 @@ from ..schedule.streams.tile_demands import (
     has_rounds,
     part_of,
     selects,
+    tiles_of,
 )
 from ..schedule.streams.tile_graph import Tile as GraphTile, TileState, key_of, tile_of
 from ..vm.executor import PreparedPlan

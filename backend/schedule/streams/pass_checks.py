@@ -16,7 +16,7 @@ from ...graph.phases import Input, Phase, PhaseId, ValueId
 from ..plan.plan import Access, BranchStep, CellsStep, ExecutionPlan, FreeStep, LoopStep, RunStep, StreamStep
 from ..program_facts.partitioning import reads_of
 from .pass_partitioning import partition_passes
-from .stream_planning import Stored, tiles_of
+from .stream_planning import Stored
 from .tile_demands import (
     JoinedAxis,
     PassPartitioning,
@@ -29,6 +29,7 @@ from .tile_demands import (
     is_carried,
     out_of_order,
     part_of,
+    tiles_of,
 )
 
 

@@ -22,10 +22,11 @@ from ...graph.passes.pipeline import optimise
 from ...graph.phases import Constant, Input, Output, Phase, Print
 from ..plan.plan import Access, ExecutionPlan, StreamStep
 from .pass_partitioning import partition_passes
-from .stream_planning import Scratch, tiles_of
+from .stream_planning import Scratch
 from .tile_demands import (
     PassPartitioning,
     demand,
+    tiles_of,
 )
 from .tile_graph import tile_of
 

@@ -52,11 +52,13 @@ from .tile_demands import (
     TiledAxis,
     TileDemand,
     TilePass,
+    count_tiles,
     demand,
     has_rounds,
     is_carried,
     out_of_order,
     part_of,
+    tiles_of,
 )
 from .tile_graph import key_of, tile_of, with_parts
 
@@ -576,19 +578,6 @@ def _number(size: Size) -> int:
 
 
 # ------------------------------------------------------------------------------------------ one pass
-
-
-def tiles_of(one: TilePass, rows: int) -> Iterator[Rows]:
-    """Yields the tiles of a pass, in order."""
-    ends = [*zip((0, *one.breaks), (*one.breaks, one.size), strict=True)]
-    for first, last in reversed(ends) if one.backward else ends:
-        starts = range(first, last, rows)
-        for start in reversed(starts) if one.backward else starts:
-            yield start, min(start + rows, last)
-
-
-def count_tiles(one: TilePass, rows: int) -> int:
-    return sum(-(-(last - first) // rows) for first, last in zip((0, *one.breaks), (*one.breaks, one.size), strict=True))
 
 
 def _unit(request: Streaming, flow: PassPartitioning, one: TilePass, device: Device) -> PlannedUnit:

@@ -263,8 +263,8 @@ class PassOutput:
 @dataclass(frozen=True, slots=True)
 class TilePass:
     """One pass over the inputs: its sinks, and the phases that flow to them in graph order; tiles begin at multiples of
-    `grain`, and go from the last to the first if it is `backward`.  `breaks`: points where a tile ends, since a join goes on there
-    with rows that are far from those before."""
+    `grain`, and go from the last to the first if it is `backward`.  `breaks`: points where a tile ends, since a join goes on
+    there with rows that are far from those before."""
 
     level: int
     sinks: tuple[PassOutput, ...]
@@ -322,6 +322,19 @@ class TileDemand:
 def part_of(sink: PassOutput, tile: Rows) -> Rows:
     """Returns the points of a sink in a tile."""
     return min(tile[0], sink.size), min(tile[1], sink.size)
+
+
+def tiles_of(one: TilePass, rows: int) -> Iterator[Rows]:
+    """Yields the tiles of a pass, in order."""
+    ends = [*zip((0, *one.breaks), (*one.breaks, one.size), strict=True)]
+    for first, last in reversed(ends) if one.backward else ends:
+        starts = range(first, last, rows)
+        for start in reversed(starts) if one.backward else starts:
+            yield start, min(start + rows, last)
+
+
+def count_tiles(one: TilePass, rows: int) -> int:
+    return sum(-(-(last - first) // rows) for first, last in zip((0, *one.breaks), (*one.breaks, one.size), strict=True))
 
 
 def demand(flow: PassPartitioning, one: TilePass, tile: Rows) -> TileDemand:
