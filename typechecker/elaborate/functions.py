@@ -323,6 +323,7 @@ def lift(
     cells = list(args)
     for i, param in zip(framed, params, strict=True):
         cells[i] = param
+        builder.add_facts(param, cell_of=args[i])
     with ctx.operator_body(span):
         value = body(cells)
     results = leaves(value)

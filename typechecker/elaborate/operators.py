@@ -27,7 +27,6 @@ from ..rules.argument_checks import (
     static_sizes,
 )
 from ..rules.index import index_operand
-from ..rules.logic import warn_of_padding
 from ..sizes.polynomials import ONE, ZERO, Size, number, product
 from ..values.facts import EnclosedOperand, Operand, TupleOperand, Value, is_poisoned
 from . import indexing, reductions
@@ -107,8 +106,6 @@ def with_ranks(
     if axis_map is not None:
         return apply_map(ctx, axis_map, x, y, span)
     cell_ranks = [cell_rank(ranks[1], x.type.rank), cell_rank(ranks[2], y.type.rank)]
-    if isinstance(function, PrimitiveFunction) and function.glyph in "≡≢" and cell_ranks == [1, 1]:
-        warn_of_padding(ctx.builder, x, y, span, by_row=True)
     return lift(ctx, [x, y], cell_ranks, lambda pair: ctx.call(function, pair[0], pair[1], span), span)
 
 

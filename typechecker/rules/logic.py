@@ -121,25 +121,26 @@ def compared(b: Builder, function: str, left: Operand, right: Operand, span: Spa
 
 def match(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`≡ ≢`: a scalar bool; different shapes or text against numbers do not match."""
-    warn_of_padding(b, left, right, span)
+    _warn_of_padding(b, left, right, span)
     same = _match(b, left, right, span)
     return same if b.glyph == "≡" or same.poisoned else b.scalar("not", (same,), BOOL, span)
 
 
-def warn_of_padding(b: Builder, left: Operand, right: Operand, span: Span, *, by_row: bool = False) -> None:
-    """W350 for rows of text, as wide as the widest, that are matched with a text in quotes of another or an unknown length."""
-    table, word = (left, right) if left.type.rank == 2 else (right, left)
-    text = b.text(b.span_of(word)).lstrip("⊢ ")
-    if (table.type.rank, word.type.rank) != (2, 1) or table.type.element.kind is not Kind.CHAR or text[:1] not in ("'", '"'):
-        return
-    width, length = table.type.shape[1], word.type.shape[0]
-    if text.count(text[0]) != 2 or text[-1] != text[0] or (by_row and b.equal(width, length)):
-        return
-    message = f"rows are padded to the longest one, so this is false for all unless that has {length} characters"
-    shown = b.source_names.names.get(table.value, "rows")
-    note = f"`{shown} text.equals {text}` compares each row without its padding (`use text`)"
-    message = message if by_row else "a matrix of text and a text never match"
-    b.report(Diagnostic(Code.W350, message, span, Severity.WARNING, labels=(label(b, table), label(b, word)), notes=(note,)))
+def _warn_of_padding(b: Builder, left: Operand, right: Operand, span: Span) -> None:
+    """W350 for a text in quotes that is matched with rows of text, as wide as the widest, of another or an unknown length."""
+    for rows, word in ((left, right), (right, left)):
+        row_of, text = b.facts_of(rows).cell_of, b.text(b.span_of(word)).lstrip("⊢ ")
+        table = row_of or rows
+        if (table.type.rank, word.type.rank) != (2, 1) or table.type.element.kind is not Kind.CHAR or text[:1] not in ("'", '"'):
+            continue
+        width, length = table.type.shape[1], word.type.shape[0]
+        if text.count(text[0]) != 2 or text[-1] != text[0] or (row_of is not None and b.equal(width, length)):
+            continue
+        padded = f"rows are padded to the longest one, so this is false for all unless that has {length} characters"
+        shown = b.source_names.names.get(table.value, "rows")
+        note = f"`{shown} text.equals {text}` compares each row without its padding (`use text`)"
+        message = "a matrix of text and a text never match" if row_of is None else padded
+        b.report(Diagnostic(Code.W350, message, span, Severity.WARNING, labels=(label(b, table), label(b, word)), notes=(note,)))
 
 
 def _match(b: Builder, left: Operand, right: Operand, span: Span) -> Operand:

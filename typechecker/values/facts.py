@@ -78,6 +78,7 @@ class ValueFacts:
     `quotients` are the exact fractions of a division, so that `⌊n÷2` is a size; `digits` the most digits that a logarithm counts;
     `negated` the operand of a negation, so that `(-+/m)↓x` is bounded; `modulus` the divisor of a remainder; `selected` the span
     of the mask, known while checking, that selected these cells.  `covers`: every position of an axis of this length is an item.
+    `cell_of` is the array of which a function mapped over its cells gets this one.
     """
 
     quotients: tuple[tuple[Size, Size], ...] | None = None
@@ -86,6 +87,7 @@ class ValueFacts:
     modulus: Size | None = None
     selected: Span | None = None
     covers: Size | None = None
+    cell_of: Operand | None = None
 
 
 NO_FACTS = ValueFacts()
