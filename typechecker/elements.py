@@ -73,13 +73,13 @@ _BYTES = {
 
 
 class Unit(Enum):
-    """The unit of an i64: points of the calendar, differences of points, or (MISSING) the literal `⎕nat` of any unit."""
+    """The unit of an i64: points of the calendar, differences of points, or that of `⎕nat`, which is of any unit."""
 
     DATE = "date"
     TIME = "time"
     DAYS = "days"
     DURATION = "duration"
-    MISSING = "nat"
+    ANY = "nat"
 
     @property
     def is_point(self) -> bool:
@@ -191,9 +191,9 @@ def promote_kinds(a: Kind, b: Kind) -> Kind | None:
 
 def common_unit(a: Unit | None, b: Unit | None) -> tuple[bool, Unit | None]:
     """Whether two units agree, and the unit of both: `⎕nat` takes the unit of the other."""
-    if Unit.MISSING in (a, b) and a is not None and b is not None:
-        return True, b if a is Unit.MISSING else a
-    return a is b, a
+    if a is Unit.ANY and b is not None:
+        return True, b
+    return a is b or (b is Unit.ANY and a is not None), a
 
 
 def promote_all(elements: Sequence[Element]) -> Element | None:

@@ -325,7 +325,7 @@ _COUNTED: Final = {
 
 _DTYPES: Final = {
     Unit.DATE: np.dtype("M8[D]"), Unit.TIME: np.dtype("M8[ns]"), Unit.DAYS: np.dtype("m8[D]"), Unit.DURATION: np.dtype("m8[ns]"),
-    Unit.MISSING: np.dtype("M8[D]"),
+    Unit.ANY: np.dtype("M8[D]"),
 }  # fmt: skip
 
 

@@ -181,7 +181,7 @@ def _missing_that_fits(missing: int | float | str, kind: Kind) -> str:
 
 _READ_AS = {CellFormat.DATE: "date", CellFormat.TIME: "time", CellFormat.PRESENT: "bool"}
 _CELL_FORMATS = {
-    Unit.DATE: CellFormat.DATE, Unit.TIME: CellFormat.TIME, Unit.MISSING: CellFormat.DATE, Unit.DAYS: CellFormat.DAYS,
+    Unit.DATE: CellFormat.DATE, Unit.TIME: CellFormat.TIME, Unit.ANY: CellFormat.DATE, Unit.DAYS: CellFormat.DAYS,
     Unit.DURATION: CellFormat.DURATION,
 }  # fmt: skip
 

@@ -28,7 +28,7 @@ from ..sizes.polynomials import Size
 from .context import Context
 
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
-UNITS: Mapping[str, Unit] = {unit.value: unit for unit in Unit if unit is not Unit.MISSING}
+UNITS: Mapping[str, Unit] = {unit.value: unit for unit in Unit if unit is not Unit.ANY}
 
 @dataclass(frozen=True, slots=True)
 class TupleType:

@@ -35,7 +35,7 @@ _INVERSE: Final = (pow(DAY >> 16, -1, 2**64) + 2**63) % 2**64 - 2**63
 _INTEGER: Final = Element(Kind.I64)
 _TRUTH: Final = Element(Kind.BOOL)
 _FLOAT: Final = Element(Kind.F64)
-_DIFFERENCE: Final = {Unit.DATE: Unit.DAYS, Unit.TIME: Unit.DURATION, Unit.MISSING: Unit.MISSING}
+_DIFFERENCE: Final = {Unit.DATE: Unit.DAYS, Unit.TIME: Unit.DURATION}
 _POINT: Final = {Unit.DAYS: Unit.DATE, Unit.DURATION: Unit.TIME}
 
 CONVERSIONS: Final = {"⎕date": Unit.DATE, "⎕time": Unit.TIME, "⎕days": Unit.DAYS, "⎕duration": Unit.DURATION}
@@ -105,7 +105,7 @@ def _arithmetic(b: Builder, x: Operand, y: Operand, span: Span) -> Value | None:
         case "-" if _is_shift(first, second):
             return with_unit(b, _exact(b, "sub", x, y, span), first)
         case "-" if agree and unit is not None:
-            return with_unit(b, _exact(b, "sub", x, y, span), _DIFFERENCE[unit] if unit.is_point else unit)
+            return with_unit(b, _exact(b, "sub", x, y, span), _DIFFERENCE.get(unit, unit))
         case "×" if _counts(x, y) or _counts(y, x):
             return with_unit(b, _product(b, x, y, span), first or second)
         case "÷" if agree and unit is not None and not unit.is_point:
@@ -120,7 +120,7 @@ def _arithmetic(b: Builder, x: Operand, y: Operand, span: Span) -> Value | None:
 
 def _is_shift(point: Unit | None, difference: Unit | None) -> bool:
     """Are the operands a point and a difference of its unit?"""
-    return point is not None and point.is_point and difference in (_DIFFERENCE[point], Unit.MISSING)
+    return point in _DIFFERENCE and common_unit(_DIFFERENCE[point], difference)[0]
 
 
 def _counts(x: Operand, y: Operand) -> bool:
@@ -213,13 +213,13 @@ def reduced(b: Builder, glyph: str, x: Operand, span: Span, reapply: Callable[[s
 
 def missing(b: Builder, span: Span) -> Operand:
     """`⎕nat`."""
-    return b.literal((MISSING_POINT,), ArrayType(Element(Kind.I64, unit=Unit.MISSING), ()), span)
+    return b.literal((MISSING_POINT,), ArrayType(Element(Kind.I64, unit=Unit.ANY), ()), span)
 
 
 def _converted(b: Builder, x: Operand, unit: Unit, span: Span) -> Value:
     """`⎕date ⎕time` of text, of integers and of each other, `⎕days ⎕duration` of integers and of each other."""
     element = x.type.element
-    if element.unit in (unit, Unit.MISSING):
+    if common_unit(element.unit, unit)[0]:
         return _copied(b, x, unit, span)
     if element.unit is not None:
         pair = (element.unit, unit)
@@ -309,7 +309,7 @@ def _conversions(b: Builder, operands: list[Operand], spans: list[Span]) -> tupl
     unit, kind = operands[0].type.element.unit, operands[1].type.element.kind
     if unit.is_point and kind.is_integer and b.glyph in "+-":
         unit = _DIFFERENCE[unit]
-    if unit is Unit.MISSING or not (kind is Kind.CHAR if unit.is_point else kind is Kind.I64):
+    if unit not in CONVERSIONS.values() or not (kind is Kind.CHAR if unit.is_point else kind is Kind.I64):
         return ()
     written = f"⎕{unit.value} {b.text(spans[1])}"
     return (Fix(f"write `{written}`", (Edit(spans[1], written),)),)
