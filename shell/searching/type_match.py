@@ -7,8 +7,8 @@ arguments, and a function that has to be applied to cells.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, TypeAlias, TypeGuard
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from ...lang.primitives.table import nearest
 from ...lang.support.records import dataclass, replace
@@ -16,26 +16,23 @@ from ...lang.syntax.parser import parse_program
 from ...lang.syntax.source import Source
 from ...lang.tree import program as program_tree
 from ...lang.tree.expressions import (
-    ArrayTypeExpression,
     BoundedSize,
     ElementName,
     ShapeItem,
     ShapeVariable,
     SizeCall,
-    SizeExpression,
     SizeName,
+    SizeNumber,
     TupleTypeExpression,
     TypeExpression,
 )
-from ...typechecker.signatures.calls import show_size
 from .catalogue import CatalogueEntry
 
 # ---------------------------------------------------------------------------------------------------- types
 #
 # Function types, parsed from the query and from the signatures of the catalogue.
 #
-# They are the type trees of the language, with `_` as a wildcard.  `perm<n>` is a vector of `perm<n>` elements here, so that it
-# can be compared with `i64[n]`.
+# `_` is a wildcard.  `perm<n>` is a vector of `perm<n>` elements here, so that it can be compared with `i64[n]`.
 
 _UNORDERED: Final = ("char", "date", "time", "days", "duration")
 """Element types to which no other element type widens."""
@@ -50,20 +47,35 @@ _FOREIGN_NAMES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class TuplePattern:
-    items: tuple[SearchType, ...]
+class Term:
+    """A type, element, shape item or size: a variable or wildcard of a `sort`, or what `head` makes of its parts.
+
+    A tuple is `⋄` of its items, an array `array` of its element and its items, `k≤n` is `≤` of both, and the value of a shape
+    variable `⍴` of its items."""
+
+    head: str
+    parts: tuple[Term, ...] = ()
+    sort: str = ""
+    of_candidate: bool = False
+
+    @property
+    def is_wildcard(self) -> bool:
+        return self.head == "_"
+
+    @property
+    def is_variable(self) -> bool:
+        return bool(self.sort) and not self.is_wildcard
 
 
-SearchType: TypeAlias = ArrayTypeExpression | TuplePattern | ElementName
-"""The wildcard `_` as an element type."""
+SIZE, ELEMENT, SHAPE = "n", "T", "S"
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionType:
     """The type of a function; `classes`: by element variable, the class that `where` requires (`num`, `ord` …)."""
 
-    arguments: tuple[SearchType, ...]
-    result: SearchType
+    arguments: tuple[Term, ...]
+    result: Term
     classes: Mapping[str, str]
 
 
@@ -91,54 +103,58 @@ def parse_type(text: str) -> FunctionType:
     program, diagnostics = parse_program(Source("<type>", f"f : {text.strip()}"))
     match program.statements:
         case (program_tree.Signature(left=left, right=right, result=result, where=facts),) if not diagnostics:
-            arguments = [_search_type(one.type) for one in (left, right) if one is not None]
+            arguments = [_type(one.type) for one in (left, right) if one is not None]
             lone = [(one.left, one.relation) for one in facts if one.right is None]
             classes = {size.name: relation for size, relation in lone if isinstance(size, SizeName)}
-            return FunctionType(tuple(arguments), _search_type(result), classes)
+            return FunctionType(tuple(arguments), _type(result), classes)
     why = diagnostics[0].message if diagnostics else "it goes on after its end"
     raise InvalidType(f"`{text}` is not a type: {why}", "for example: f64[n m] → f64[n]")
 
 
-def _search_type(written: TypeExpression) -> SearchType:
+def _type(written: TypeExpression) -> Term:
     if isinstance(written, TupleTypeExpression):
-        items = tuple([_search_type(item) for item in written.items])
-        return items[0] if len(items) == 1 else TuplePattern(items)
+        items = tuple([_type(item) for item in written.items])
+        return items[0] if len(items) == 1 else Term("⋄", items)
     element = _element(written.element)
-    if is_wildcard(element) and not written.shape:
+    if element.is_wildcard and not written.shape:
         return element
-    shape = (*written.shape, element.args[0]) if element.name == "perm" else written.shape
-    return replace(written, element=element, shape=shape)
+    return Term("array", (element, *map(_item, written.shape), *(element.parts if element.head == "perm" else ())))
 
 
-def _element(written: ElementName) -> ElementName:
+def _element(written: ElementName) -> Term:
     """An element type with the bounds of its arguments.  InvalidType: there is none of this name."""
     word = written.name
     if written.args:
-        return replace(written, args=tuple([size.bound if isinstance(size, BoundedSize) else size for size in written.args]))
+        return Term(word, tuple([_item(size.bound if isinstance(size, BoundedSize) else size) for size in written.args]))
     if word in ("idx", "perm"):
-        return replace(written, args=(SizeName(written.span, "_"),))
-    if word in ELEMENTS or is_wildcard(written) or is_variable(written):
-        return written
+        return Term(word, (Term("_", sort=SIZE),))
+    if word == "_" or (word[0].isupper() and len(word) <= 2):
+        return Term(word, sort=ELEMENT)
+    if word in ELEMENTS:
+        return Term(word)
     meant = _FOREIGN_NAMES.get(word.lower()) or nearest(word, ELEMENTS)
     raise InvalidType(f"there is no element type `{word}`", f"did you mean `{meant}`?" if meant else "T stands for any: T[n] → T")
 
 
-def is_wildcard(term: object) -> bool:
-    """Is a size, element or type the wildcard `_`?"""
-    return isinstance(term, SizeName | ElementName) and term.name == "_"
-
-
-def is_variable(term: object) -> TypeGuard[SizeName | ElementName]:
-    """Is a term a size variable such as `n` or an element variable such as `T`?"""
-    if isinstance(term, ElementName):
-        return term.name[0].isupper() and len(term.name) <= 2
-    return isinstance(term, SizeName) and term.name != "_"
+def _item(written: ShapeItem) -> Term:
+    match written:
+        case SizeNumber():
+            return Term(str(written.value))
+        case SizeCall():
+            return Term(written.function, tuple(map(_item, written.args)))
+        case BoundedSize():
+            return Term("≤", (Term(written.name, sort=SIZE), _item(written.bound)))
+        case SizeName() | ShapeVariable():
+            return Term(written.name, sort=SIZE if isinstance(written, SizeName) else SHAPE)
 
 
 # ---------------------------------------------------------------------------------------------------- matching
 
 GENERAL, SPECIAL, WIDENED, NARROWED, SWAPPED, LIFTED, RUN_TIME = 2, 5, 3, 6, 4, 4, 1
-_ORDER: Final = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f64": 5, "c128": 7}
+_ORDER: Final = {
+    "bool": 0, "u8": 1, "i32": 2, "perm": 2.3, "idx": 2.5, "int": 2.7, "size": 2.7, "i64": 3, "f32": 4, "f64": 5, "c64": 6,
+    "c128": 7,
+}  # fmt: skip
 _CLASSES: Final = {
     "num": frozenset({"bool", "u8", "i32", "i64", "f32", "f64", "c64", "c128", "idx", "int", "perm"}),
     "real": frozenset({"bool", "u8", "i32", "i64", "f32", "f64", "idx", "int", "perm"}),
@@ -146,24 +162,23 @@ _CLASSES: Final = {
     "ord": frozenset({"bool", "u8", "i32", "i64", "f32", "f64", *_UNORDERED, "idx", "int", "perm"}),
 }
 
-_Size: TypeAlias = SizeExpression | BoundedSize
-_Term: TypeAlias = _Size | ElementName
-Key: TypeAlias = tuple[str, str]
-"""A variable: its sort (`n` size, `T` element, `S` shape) with its side (`query` or `candidate`), and its name."""
-
-
-@dataclass(frozen=True, slots=True)
-class BoundVariable:
-    """The binding of a variable: a term, and the side whose variables the term contains."""
-
-    term: _Term | tuple[ShapeItem, ...]
-    side: str
-
 
 @dataclass(frozen=True, slots=True)
 class MatchState:
-    bindings: dict[Key, BoundVariable]
+    bindings: Mapping[Term, Term]
     cost: int = 0
+
+    def resolved(self, term: Term) -> Term:
+        """The term that a variable is bound to, through other variables."""
+        while term in self.bindings:
+            term = self.bindings[term]
+        return term
+
+    def dearer(self, cost: int) -> MatchState:
+        return MatchState(self.bindings, self.cost + cost)
+
+
+States: TypeAlias = Iterator[MatchState]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,21 +193,25 @@ def match(query: FunctionType, candidate: FunctionType) -> TypeMatch | None:
     """The cheapest match of a candidate with the query; None if it does not fit."""
     if len(query.arguments) != len(candidate.arguments):
         return None
+    arguments = tuple(map(_of_candidate, candidate.arguments))
+    candidate = FunctionType(arguments, _of_candidate(candidate.result), candidate.classes)
     matches = [TypeMatch(cost) for cost in _costs(query, candidate)]
-    if len(candidate.arguments) == 2:
-        swapped = replace(candidate, arguments=candidate.arguments[::-1])
+    if len(arguments) == 2:
+        swapped = replace(candidate, arguments=arguments[::-1])
         matches += [TypeMatch(cost + SWAPPED, "with the arguments exchanged (f⍨)") for cost in _costs(query, swapped)]
     if not matches:
         matches = list(_with_frame(query, candidate))
     return min(matches, key=lambda one: one.cost, default=None)
 
 
+def _of_candidate(term: Term) -> Term:
+    """The term with its variables apart from those of the query."""
+    return replace(term, parts=tuple(map(_of_candidate, term.parts)), of_candidate=term.is_variable)
+
+
 def _costs(query: FunctionType, candidate: FunctionType) -> Iterator[int]:
-    states = [MatchState({})]
-    for one, other in zip(query.arguments, candidate.arguments, strict=True):
-        states = [after for state in states for after in _match_types(one, other, state, argument=True)]
-    for state in states:
-        for after in _match_types(query.result, candidate.result, state, argument=False):
+    for state in _match_all(query.arguments, candidate.arguments, MatchState({})):
+        for after in _match(query.result, candidate.result, state, argument=False):
             if _satisfies_classes(after, candidate):
                 yield after.cost + _binding_cost(after)
 
@@ -200,224 +219,149 @@ def _costs(query: FunctionType, candidate: FunctionType) -> Iterator[int]:
 def _with_frame(query: FunctionType, candidate: FunctionType) -> Iterator[TypeMatch]:
     """Matches of a candidate that is applied to cells: leading axes of the result are removed, also from arguments that have
     them."""
-    result = query.result
-    arguments = [one for one in query.arguments if isinstance(one, ArrayTypeExpression)]
-    if not isinstance(result, ArrayTypeExpression) or len(arguments) != len(query.arguments) or _has_rest_or_bound(candidate):
+    queried = [one.parts for one in (*query.arguments, query.result) if one.head == "array"]
+    given = [item for one in (*candidate.arguments, candidate.result) if one.head == "array" for item in one.parts[1:]]
+    if len(queried) != len(query.arguments) + 1 or any(item.sort == SHAPE or item.head == "≤" for item in given):
         return
-    for length in range(1, min(len(result.shape), max((len(one.shape) for one in arguments), default=0)) + 1):
-        frame = result.shape[:length]
-        if any(isinstance(item, ShapeVariable | BoundedSize) for item in frame):
+    *arguments, (element, *shape) = queried
+    for length in range(1, min(len(shape), max([len(parts) - 1 for parts in arguments], default=0)) + 1):
+        frame = tuple(shape[:length])
+        if any(item.sort == SHAPE or item.head == "≤" for item in frame):
             return
-        shown = [show_size(item) for item in frame]
-        framed = [[show_size(item) for item in one.shape[:length]] == shown for one in arguments]
+        framed = [parts[1 : 1 + length] == frame for parts in arguments]
         if not any(framed):
             continue
-        cells = [replace(one, shape=one.shape[length:]) if has else one for one, has in zip(arguments, framed, strict=True)]
-        inner = FunctionType(tuple(cells), replace(result, shape=result.shape[length:]), query.classes)
+        cells = [Term("array", (e, *items[length * has :])) for (e, *items), has in zip(arguments, framed, strict=True)]
+        inner = FunctionType(tuple(cells), Term("array", (element, *shape[length:])), query.classes)
         for cost in _costs(inner, candidate):
-            yield TypeMatch(cost + LIFTED * length, f"for each cell of the frame [{' '.join(shown)}]")
+            yield TypeMatch(cost + LIFTED * length, f"for each cell of the frame [{' '.join(map(_shown, frame))}]")
 
 
-def _has_rest_or_bound(candidate: FunctionType) -> bool:
-    arrays = [one for one in (*candidate.arguments, candidate.result) if isinstance(one, ArrayTypeExpression)]
-    return any(isinstance(item, ShapeVariable | BoundedSize) for one in arrays for item in one.shape)
+def _shown(size: Term) -> str:
+    parts = [f"({_shown(part)})" if part.parts else _shown(part) for part in size.parts]
+    return size.head.join(parts) if len(parts) == 2 else size.head + "".join(parts)
 
 
 # ------------------------------------------------------------------------------------------ terms
 
 
-def _match_types(query: SearchType, candidate: SearchType, state: MatchState, *, argument: bool) -> Iterator[MatchState]:
-    match query, candidate:
-        case _ if is_wildcard(query):
-            yield state
-        case _ if is_wildcard(candidate):
-            yield replace(state, cost=state.cost + SPECIAL)
-        case TuplePattern(items), TuplePattern(others) if len(items) == len(others):
-            states = [state]
-            for one, other in zip(items, others, strict=True):
-                states = [after for before in states for after in _match_types(one, other, before, argument=argument)]
-            yield from states
-        case ArrayTypeExpression(), ArrayTypeExpression():
-            for after in _match_terms(query.element, candidate.element, "query", "candidate", state, argument=argument):
-                yield from _match_shapes(query.shape, candidate.shape, after)
-        case _:
-            return
-
-
-def _match_terms(
-    query: _Term, candidate: _Term, near: str, far: str, state: MatchState, *, argument: bool = True
-) -> Iterator[MatchState]:
-    """Match two sizes or two element types; variables on both sides may be bound."""
-    one, side = _resolve(query, near, state)
-    other, beyond = _resolve(candidate, far, state)
-    if is_wildcard(one):
+def _match(query: Term, candidate: Term, state: MatchState, *, argument: bool = True) -> States:
+    """Match two types, elements or sizes; variables on both sides may be bound."""
+    one, other = state.resolved(query), state.resolved(candidate)
+    if one.is_wildcard:
         yield state
-    elif is_wildcard(other):
-        yield replace(state, cost=state.cost + SPECIAL * (_sort(other) == "n"))
-    elif is_variable(one) and is_variable(other) and (one.name, side) == (other.name, beyond):
+    elif other.is_wildcard:
+        yield state.dearer(SPECIAL * (other.sort == SIZE or one.head in ("array", "⋄")))
+    elif one == other and one.is_variable:
         yield state
-    elif is_variable(other):
-        yield from _bind((f"{_sort(other)} {beyond}", other.name), BoundVariable(one, side), state)
-    elif is_variable(one):
-        yield from _bind((f"{_sort(one)} {side}", one.name), BoundVariable(other, beyond), state)
-    elif _head(one) == _head(other):
-        parts, others = _arguments(one), _arguments(other)
-        orders = [others, others[::-1]] if len(others) == 2 and _head(one)[0] in "+×⌈⌊" else [others]
-        for order in orders:
-            states = [state]
-            for a, b in zip(parts, order, strict=True):
-                states = [after for before in states for after in _match_terms(a, b, side, beyond, before)]
-            yield from states
-    elif isinstance(one, ElementName) and isinstance(other, ElementName) and _is_narrower(
-        *((one.name, other.name) if argument else (other.name, one.name))
-    ):
-        yield replace(state, cost=state.cost + (WIDENED if argument else NARROWED))
+    elif other.is_variable:
+        yield from _bind(other, one, state)
+    elif one.is_variable:
+        yield from _bind(one, other, state)
+    elif one.head == other.head == "array":
+        for after in _match(one.parts[0], other.parts[0], state, argument=argument):
+            yield from _match_shapes(one.parts[1:], other.parts[1:], after)
+    elif one.head == other.head and len(one.parts) == len(other.parts):
+        both_orders = len(other.parts) == 2 and one.head in "+×⌈⌊"
+        for parts in (other.parts, other.parts[::-1]) if both_orders else (other.parts,):
+            yield from _match_all(one.parts, parts, state, argument=argument)
+    elif _is_narrower(*((one.head, other.head) if argument else (other.head, one.head))):
+        yield state.dearer(WIDENED if argument else NARROWED)
 
 
-def _sort(term: _Term) -> str:
-    return "T" if isinstance(term, ElementName) else "n"
-
-
-def _arguments(term: _Term) -> tuple[_Size, ...]:
-    return term.args if isinstance(term, ElementName | SizeCall) else ()
-
-
-def _head(term: _Term) -> tuple[str, int]:
-    """What a term is apart from its arguments, of which it has as many."""
-    name = term.function if isinstance(term, SizeCall) else term.name if isinstance(term, ElementName) else show_size(term)
-    return name, len(_arguments(term))
+def _match_all(
+    query: Sequence[Term], candidate: Sequence[Term], state: MatchState, *, argument: bool = True
+) -> Iterable[MatchState]:  # fmt: skip
+    """Match terms in pairs."""
+    states = [state]
+    for one, other in zip(query, candidate, strict=True):
+        states = [after for before in states for after in _match(one, other, before, argument=argument)]
+    return states
 
 
 def _is_narrower(narrow: str, wide: str) -> bool:
     """Can an element of the `narrow` type be converted to the `wide` one without loss?"""
-    order = {**_ORDER, "f32": 4, "c64": 6, "perm": 2.3, "idx": 2.5, "int": 2.7, "size": 2.7}
-    if narrow in _UNORDERED or wide in _UNORDERED:
-        return False
     if wide in ("idx", "perm", "int", "size"):
         return (narrow, wide) in (("perm", "idx"), ("idx", "int"), ("idx", "size"))
-    return order[narrow] < order[wide]
+    return narrow in _ORDER and wide in _ORDER and _ORDER[narrow] < _ORDER[wide]
 
 
-def _match_shapes(query: tuple[ShapeItem, ...], candidate: tuple[ShapeItem, ...], state: MatchState) -> Iterator[MatchState]:
+def _match_shapes(query: Sequence[Term], candidate: Sequence[Term], state: MatchState) -> States:
     """Match two shapes item by item; a shape variable matches any number of items."""
-    if not query and not candidate:
+    if candidate and candidate[0].sort == SHAPE:
+        for taken, left in _split(candidate[0], query, state):
+            for after in left:
+                yield from _match_shapes(query[taken:], candidate[1:], after)
+    elif query and query[0].sort == SHAPE:
+        for taken, left in _split(query[0], candidate, state):
+            for after in left:
+                yield from _match_shapes(query[1:], candidate[taken:], after)
+    elif query and candidate:
+        for after in _match_items(query[0], candidate[0], state):
+            yield from _match_shapes(query[1:], candidate[1:], after)
+    elif not query and not candidate:
         yield state
-        return
-    if candidate and isinstance(candidate[0], ShapeVariable):
-        yield from _match_shape_variable(candidate[0], "candidate", candidate[1:], query, state)
-        return
-    if query and isinstance(query[0], ShapeVariable):
-        yield from _match_shape_variable(query[0], "query", query[1:], candidate, state)
-        return
-    if not query or not candidate:
-        return
-    for after in _match_items(query[0], candidate[0], state):
-        yield from _match_shapes(query[1:], candidate[1:], after)
 
 
-def _match_shape_variable(
-    rest: ShapeVariable, side: str, after: tuple[ShapeItem, ...], others: tuple[ShapeItem, ...], state: MatchState
-) -> Iterator[MatchState]:
-    far = "query" if side == "candidate" else "candidate"
-    known = state.bindings.get((f"S {side}", rest.name))
-    for length in range(len(others) + 1):
-        taken, left = others[:length], others[length:]
-        states: Iterable[MatchState] = ()
+def _split(rest: Term, items: Sequence[Term], state: MatchState) -> Iterator[tuple[int, Iterable[MatchState]]]:
+    """The numbers of items that a shape variable may stand for, each with the states in which it does."""
+    known = state.bindings.get(rest)
+    for length in range(len(items) + 1):
         if known is None:
-            states = _bind((f"S {side}", rest.name), BoundVariable(taken, far), state)
-        elif known.side == far and isinstance(known.term, tuple) and _same_items(known.term, taken):
-            states = (state,)
-        for one in states:
-            yield from _match_shapes(left, after, one) if side == "candidate" else _match_shapes(after, left, one)
+            yield length, _bind(rest, Term("⍴", tuple(items[:length])), state)
+        elif len(known.parts) == length and all(
+            a.is_wildcard or b.is_wildcard or a == b for a, b in zip(known.parts, items, strict=False)
+        ):
+            yield length, (state,)
 
 
-def _same_items(items: tuple[ShapeItem, ...], others: tuple[ShapeItem, ...]) -> bool:
-    """Are these the same items, up to wildcards?"""
-    return len(items) == len(others) and all(
-        is_wildcard(a) or is_wildcard(b) or show_size(a) == show_size(b) for a, b in zip(items, others, strict=True)
-    )
-
-
-def _match_items(query: ShapeItem, candidate: ShapeItem, state: MatchState) -> Iterator[MatchState]:
-    if isinstance(query, ShapeVariable) or isinstance(candidate, ShapeVariable):
+def _match_items(query: Term, candidate: Term, state: MatchState) -> States:
+    if query.sort == SHAPE or candidate.sort == SHAPE:
         return
-    states = [state]
-    if isinstance(query, BoundedSize) and isinstance(candidate, BoundedSize):
-        states = list(_match_terms(query.bound, candidate.bound, "query", "candidate", state))
-    elif isinstance(candidate, BoundedSize):
-        one, _ = _resolve(query, "query", state)
-        states = [replace(state, cost=state.cost + RUN_TIME)] if isinstance(one, SizeName) else []
+    states: Iterable[MatchState] = (state,)
+    if query.head == candidate.head == "≤":
+        states = list(_match(query.parts[1], candidate.parts[1], state))
+    elif candidate.head == "≤":
+        states = (state.dearer(RUN_TIME),) if state.resolved(query).sort == SIZE else ()
+    one, other = [item.parts[0] if item.head == "≤" else item for item in (query, candidate)]
     for after in states:
-        yield from _match_terms(_name(query), _name(candidate), "query", "candidate", after)
-
-
-def _name(size: _Size) -> SizeExpression:
-    return SizeName(size.span, size.name) if isinstance(size, BoundedSize) else size
+        yield from _match(one, other, after)
 
 
 # --------------------------------------------------------------------------------------- bindings
 
 
-def _resolve(term: _Term, side: str, state: MatchState) -> tuple[_Term, str]:
-    """Follow bindings from a variable to its term, and the side of the term's variables."""
-    while is_variable(term):
-        bound = state.bindings.get((f"{_sort(term)} {side}", term.name))
-        if bound is None or isinstance(bound.term, tuple):
-            return term, side
-        term, side = bound.term, bound.side
-    return term, side
-
-
-def _bind(key: Key, bound: BoundVariable, state: MatchState) -> Iterator[MatchState]:
+def _bind(variable: Term, term: Term, state: MatchState) -> States:
     """The state with one more binding; none if the variable occurs in the term (occurs check)."""
-    if not _occurs(key, bound, state):
-        yield MatchState({**state.bindings, key: bound}, state.cost)
+    if variable.sort != SIZE or not _occurs(variable, term, state):
+        yield MatchState({**state.bindings, variable: term}, state.cost)
 
 
-def _occurs(key: Key, bound: BoundVariable, state: MatchState) -> bool:
+def _occurs(variable: Term, size: Term, state: MatchState) -> bool:
     """Does a variable occur in a size, also through bindings?"""
-    if isinstance(bound.term, SizeCall):
-        return any(_occurs(key, BoundVariable(part, bound.side), state) for part in bound.term.args)
-    if not isinstance(bound.term, SizeName):
-        return False
-    name = f"n {bound.side}", bound.term.name
-    further = state.bindings.get(name)
-    return name == key or (further is not None and _occurs(key, further, state))
+    resolved = state.resolved(size)
+    return resolved == variable or any(_occurs(variable, part, state) for part in resolved.parts)
 
 
 def _binding_cost(state: MatchState) -> int:
     """The cost of the bindings: renaming a variable costs nothing the first time, any other binding costs."""
     cost = 0
-    met: dict[tuple[str, str, str], str] = {}
-    for (kind, name), bound in state.bindings.items():
-        sort, side = kind.split()
-        if isinstance(bound.term, tuple):
-            only = bound.term[0] if len(bound.term) == 1 else None
-            is_shape = isinstance(only, ShapeVariable)
-            cost += 0 if is_shape else (GENERAL - 1 if side == "candidate" else SPECIAL)
-            continue
-        term, owner = _resolve(bound.term, bound.side, state)
-        if is_wildcard(term):
-            continue
-        if not is_variable(term):
-            cost += GENERAL if side == "candidate" else SPECIAL
-            continue
-        first = met.setdefault((sort, owner, term.name), name)
-        if first != name or owner == side:
-            cost += GENERAL if side == "candidate" else SPECIAL
+    first: dict[Term, Term] = {}
+    for variable, bound in state.bindings.items():
+        term, of_other = state.resolved(bound), GENERAL if variable.of_candidate else SPECIAL
+        if term.head == "⍴":
+            is_shape = len(term.parts) == 1 and term.parts[0].sort == SHAPE
+            cost += 0 if is_shape else GENERAL - 1 if variable.of_candidate else SPECIAL
+        elif not term.is_wildcard:
+            is_renamed = term.is_variable and first.setdefault(term, variable).head == variable.head
+            cost += 0 if is_renamed and term.of_candidate != variable.of_candidate else of_other
     return cost
 
 
 def _satisfies_classes(state: MatchState, candidate: FunctionType) -> bool:
     """Is every element variable bound to a type of the class that `where` requires?"""
-    for name, kind in candidate.classes.items():
-        bound = state.bindings.get(("T candidate", name))
-        if bound is None or isinstance(bound.term, tuple):
-            continue
-        term, _ = _resolve(bound.term, bound.side, state)
-        if not is_variable(term) and isinstance(term, ElementName) and term.name not in _CLASSES[kind]:
-            return False
-    return True
+    elements = [(state.resolved(Term(name, (), ELEMENT, True)), kind) for name, kind in candidate.classes.items()]
+    return all(element.is_variable or element.head in _CLASSES[kind] for element, kind in elements)
 
 
 # ---------------------------------------------------------------------------------------------------- search by type
