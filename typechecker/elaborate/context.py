@@ -296,7 +296,9 @@ SignatureInstance: TypeAlias = "tuple[tuple[tuple[str, int], ...], tuple[tuple[s
 @dataclass(slots=True)
 class Bindings:
     """The variables of a signature at one call.  `opened`: the sizes of the k of `k≤n`; `bounds`: size expressions n of `k≤n`,
-    each with the size that it gets if no shape binds it; `products`: those of which several names are not bound yet."""
+    each with the size that it gets if no shape binds it; `products`: those of which several names are not bound yet;
+    `offsets`: the least sizes that axes such as `n+3` have, with those that they have here; `definitions`: by facts, of the sizes
+    that no argument determines."""
 
     params: Mapping[str, SizeVariable]
     sizes: dict[str, Size] = field(default_factory=dict)
@@ -305,6 +307,8 @@ class Bindings:
     opened: dict[str, Size] = field(default_factory=dict)
     bounds: list[tuple[SizeExpression, Size]] = field(default_factory=list)
     products: list[tuple[SizeExpression, Size]] = field(default_factory=list)
+    offsets: list[tuple[Size, Size]] = field(default_factory=list)
+    definitions: Mapping[str, SizeExpression] = field(default_factory=dict)
 
     def of_operand(self) -> Bindings:
         """The variables at a call of an operand in the body, which it shares with the operator's signature."""
@@ -328,7 +332,7 @@ class Bindings:
 class SignedFunction:
     """An annotated function, whose signature is matched at every call.
 
-    `params`: those before its definition, which its sizes may mean; `existential`: the sizes that its facts define.  `proof`: how
+    `params`: those before its definition, which its sizes may mean; `definitions`: the sizes that its facts define.  `proof`: how
     the facts that its body needs were proved from the signature for all sizes; calls do not prove them again.  `bodies`: the body
     as elaborated for all sizes, by the ranks and kinds of the signature's variables (`signatures.calls`).  `outer`: of an operand
     with a signature, the variables of the operator's signature at this call.
@@ -340,10 +344,14 @@ class SignedFunction:
     body: FunctionValue
     file: FileContext
     params: Mapping[str, SizeVariable] = field(default_factory=dict)
-    existential: tuple[tuple[str, expressions.SizeExpression], ...] = ()
+    definitions: Mapping[str, SizeExpression] = field(default_factory=dict)
     proof: Proof = Proof.NONE
     bodies: dict[SignatureInstance, ElaboratedBody | None] = field(default_factory=dict)
     outer: Bindings | None = None
+
+    def unbound(self) -> Bindings:
+        """The variables before a call."""
+        return Bindings(self.params, definitions=self.definitions)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, Unit, limits, show_element
 from ..proof.obligations import Obligation, SizeFact
 from ..proof.report_unproved import clause_site
-from ..rules.argument_checks import Names, size_expression, static_integer
+from ..rules.argument_checks import Names, size_expression, static_integer, with_definitions
 from ..signatures.unify import solve_existentials
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import lower_bound, maximum
@@ -195,8 +195,9 @@ def _fits_kind(missing: int | float | str, kind: Kind) -> bool:
 
 def _assume(ctx: Context, where: tuple[tree.Fact, ...], frame: Frame) -> None:
     """Make the facts of a `where` guards, which loading checks, and premises of all later statements."""
-    facts, _ = solve_existentials(where, lambda size: _known(size, frame) is not None)
-    for fact, span in type_expressions.facts(ctx, facts, partial(size_name, ctx, frame)):
+    facts, definitions = solve_existentials(where, lambda size: _known(size, frame) is not None)
+    names = with_definitions(ctx.builder, partial(size_name, ctx, frame), definitions)
+    for fact, span in type_expressions.facts(ctx, facts, names):
         _guard(ctx, fact, span)
         ctx.builder.constraints.premises.append(fact)
 

@@ -73,7 +73,7 @@ def instances(ctx: Context, name: str, function: FunctionValue) -> list[tuple[st
     if isinstance(function, BrokenFunction):
         return []
     if isinstance(function, SignedFunction):
-        bindings = Bindings(function.file.params)
+        bindings = function.unbound()
         instance = _try_on(ctx, function, lambda: symbolic_arguments(ctx, function.signature, bindings), function.span)
         return [] if instance is None else [(_as_written(name, function, instance, bindings), instance)]
     inferred = _inferred(ctx, function)

@@ -16,7 +16,6 @@ from ..core.operations import Block, Core, CoreGuard, CorePrint, ValueId
 from ..proof.report_unproved import CHECKED_AT_LOAD
 from ..signatures import unify
 from ..signatures.check_definition import elaborated_body
-from ..signatures.unify import eliminate_existentials
 from ..values.facts import Operand, TupleOperand, Value
 from . import applications, declarations, expressions
 from .applications import apply, offer_guard
@@ -344,8 +343,10 @@ def _check_form(ctx: Context, signature: program_tree.Signature, frame: Frame) -
     definition_keys, params = frame.file.definition_keys, frozenset(frame.file.params)
     assert definition_keys.current is not None
     key = (definition_keys.current.key, params)
-    if ctx.check_cache.well_formed.get(key) is None and unify.well_formed(ctx, eliminate_existentials(signature, params), params):
-        ctx.check_cache.well_formed.put(key, True)
+    if ctx.check_cache.well_formed.get(key) is None:
+        signature, definitions = unify.solved(signature, params)
+        if unify.well_formed(ctx, signature, params, definitions):
+            ctx.check_cache.well_formed.put(key, True)
 
 
 def _is_silent(node: tree.Expression) -> bool:

@@ -5,7 +5,7 @@ Every helper reports its error on the builder and then returns None (or False); 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from ...lang.diagnostics.model import Code, Edit, Fix, Label
@@ -270,8 +270,17 @@ Names: TypeAlias = Callable[[SizeName | BoundedSize], Size | None]
 """The size that a name stands for; None after an error."""
 
 
-def size_expression(b: Builder, node: SizeExpression, names: Names) -> Size | None:
-    """The size of an expression; requires `divisor ≥ 1` and `minuend ≥ subtrahend` of its parts (E203, E202)."""
+def with_definitions(b: Builder, names: Names, definitions: Mapping[str, SizeExpression]) -> Names:
+    """The names, and those that facts define by them."""
+
+    def size(node: SizeName | BoundedSize) -> Size | None:
+        return size_expression(b, definitions[node.name], size) if node.name in definitions else names(node)
+
+    return size
+
+
+def size_expression(b: Builder | None, node: SizeExpression, names: Names) -> Size | None:
+    """The size of an expression.  A builder requires `divisor ≥ 1` and `minuend ≥ subtrahend` of its parts (E203, E202)."""
     match node:
         case SizeNumber():
             return number(node.value)
@@ -297,7 +306,7 @@ def _truncated_difference(node: SizeCall) -> tuple[SizeExpression, ...]:
             return ()
 
 
-def _size_of_call(b: Builder, node: SizeCall, args: Sequence[Size]) -> Size | None:
+def _size_of_call(b: Builder | None, node: SizeCall, args: Sequence[Size]) -> Size | None:
     first, last = args[0], args[-1]
     match node.function, len(args):
         case "+", 2:
@@ -308,7 +317,7 @@ def _size_of_call(b: Builder, node: SizeCall, args: Sequence[Size]) -> Size | No
             if isinstance(node.args[0], SizeNumber) and node.args[0].value == 0:
                 return truncated_subtract(ZERO, last)
             fact = SizeFact(Relation.AT_MOST, last, first)
-            fits = b.require(Obligation(fact, Code.E202, node.span, f"{first}-{last} may be negative"))
+            fits = b is None or b.require(Obligation(fact, Code.E202, node.span, f"{first}-{last} may be negative"))
             return first - last if fits else None
         case "÷", 2:
             return quotient(first, last) if _divisor(b, last, node.span) else None
@@ -320,17 +329,16 @@ def _size_of_call(b: Builder, node: SizeCall, args: Sequence[Size]) -> Size | No
             return minimum(first, last)
         case "⌊", 1:
             return first
-        case "*", _:
-            notes = ("sizes are polynomials: a power stands alone in a fact, `n = 2*p` with a p that is nowhere else",)
-            b.error(Code.E011, "a power is not a size", node.span, notes=notes)
-            return None
-        case _:
-            b.error(Code.E011, f"`{node.function}` with {len(args)} argument{'s' * (len(args) > 1)} is not a size", node.span)
-            return None
+    if b is not None and node.function == "*":
+        notes = ("sizes are polynomials: a power stands alone in a fact, `n = 2*p` with a p that is nowhere else",)
+        b.error(Code.E011, "a power is not a size", node.span, notes=notes)
+    elif b is not None:
+        b.error(Code.E011, f"`{node.function}` with {len(args)} argument{'s' * (len(args) > 1)} is not a size", node.span)
+    return None
 
 
-def _divisor(b: Builder, divisor: Size, span: Span) -> bool:
-    return b.require(
+def _divisor(b: Builder | None, divisor: Size, span: Span) -> bool:
+    return b is None or b.require(
         Obligation(SizeFact(Relation.AT_MOST, ONE, divisor), Code.E203, span, f"the divisor {divisor} may be 0")
     )
 

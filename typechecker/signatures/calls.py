@@ -199,7 +199,7 @@ def _cell_rank(node: TypeExpression) -> int | None:
 def _call_cells(
     ctx: Context, function: SignedFunction, declared: Sequence[Parameter], args: list[Value], span: Span
 ) -> Value:
-    bindings = Bindings(function.params) if function.outer is None else function.outer.of_operand()
+    bindings = function.unbound() if function.outer is None else function.outer.of_operand()
     pairs = list(zip(declared, args, strict=True))
     for parameter, value in sorted(pairs, key=lambda pair: not is_given(pair[0].type)):
         if not bind(ctx, parameter.type, value, bindings, _called(ctx, function, span), span):
@@ -207,6 +207,11 @@ def _call_cells(
     bind_caps(bindings)
     for parameter, value in zip(declared, args, strict=True):
         bind_bounds(parameter.type, value, bindings)
+    notes = _signature_note(ctx, function, span)
+    for least, size in bindings.offsets:
+        message = f"`{_called(ctx, function, span)}` needs an axis of {least} or more items, but this one has {size}"
+        if not ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, least, size), Code.E201, span, message, notes=notes)):
+            return ctx.builder.poison(span)
     if _is_unbounded(ctx, function, declared, bindings, span):
         return ctx.builder.poison(span)
     converted = _converted(ctx, function, declared, args, bindings, span)
@@ -296,9 +301,9 @@ def _with_sizes(ctx: Context, function: SignedFunction, bindings: Bindings) -> F
     if not isinstance(body, DfnFunction):
         return body
     sizes = dict(bindings.sizes)
-    for name, node in function.existential:
+    for name, node in function.definitions.items():
         mark = ctx.builder.mark()
-        size = size_expression(ctx.builder, node, lambda part: sizes.get(part.name) or bindings.size(part.name))
+        size = size_expression(ctx.builder, node, partial(known_size, ctx, bindings))
         if size is None or len(ctx.builder.sink.diagnostics) > mark[0]:
             ctx.builder.rollback(mark)
         else:
@@ -589,7 +594,10 @@ def _class_holds(ctx: Context, node: Fact, element: Element | None, name: str, s
 
 
 def known_size(ctx: Context, bindings: Bindings, node: SizeName | BoundedSize) -> Size | None:
+    """The size of a name: of one that facts define, by its definition."""
     size = bindings.size(node.name)
+    if size is None and node.name in bindings.definitions:
+        return size_expression(ctx.builder, bindings.definitions[node.name], partial(known_size, ctx, bindings))
     if size is None:
         undetermined(ctx, node)
     return size

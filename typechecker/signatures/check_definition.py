@@ -52,11 +52,10 @@ from .unify import (
     arrays,
     bounded_sizes,
     element_classes,
-    eliminate_existentials,
-    existential_sizes,
     parameters,
     shape_variables,
     sizes_of,
+    solved,
     well_formed,
 )
 
@@ -72,9 +71,8 @@ _SHAPE_RANKS = (1, 2, 0)
 
 def define(ctx: Context, signature: program.Signature, body: FunctionValue, file: FileContext) -> FunctionValue:
     """Check an annotated function and return it; a broken one after an error."""
-    existential = existential_sizes(signature, frozenset(file.params))
-    signature = eliminate_existentials(signature, frozenset(file.params))
-    function = SignedFunction(signature.span, signature.target.name, signature, body, file, dict(file.params), existential)
+    signature, definitions = solved(signature, file.params)
+    function = SignedFunction(signature.span, signature.target.name, signature, body, file, dict(file.params), definitions)
     if function.name in file.unreached and not isinstance(body, BrokenFunction):
         return function  # the library's tests check it; calls prove the facts they need
     outcome = None if isinstance(body, BrokenFunction) else _outcome(ctx, function)
@@ -95,10 +93,9 @@ def define_operator(ctx: Context, signature: program.Signature, operator: Operat
         message = f"`{signature.target.name}` takes {count}: its signature begins with `({'τ → τ'}) →` for each"
         ctx.error(Code.E011, message, signature.span)
         return BrokenFunction(signature.span)
-    existential = existential_sizes(signature, frozenset(file.params))
-    signature = eliminate_existentials(signature, frozenset(file.params))
+    signature, definitions = solved(signature, file.params)
     nothing = BrokenFunction(signature.span)
-    signed = SignedFunction(signature.span, signature.target.name, signature, nothing, file, dict(file.params), existential)
+    signed = SignedFunction(signature.span, signature.target.name, signature, nothing, file, dict(file.params), definitions)
     operator = replace(operator, signed=signed)
     unknown = [OpaqueFunction(operand.span) for operand in signature.operands]
     function = derive(ctx, operator, unknown, signature.span, signed.name)
@@ -148,7 +145,7 @@ def _params(ctx: Context, function: SignedFunction) -> tuple[object, ...]:
 
 def _check_samples(ctx: Context, function: SignedFunction) -> CheckOutcome | None:
     """Check the body for each sample until one fails."""
-    if not well_formed(ctx, function.signature, function.file.params):
+    if not well_formed(ctx, function.signature, function.file.params, function.definitions):
         return None
     proofs: set[Proof] = {Proof.NONE} if shape_variables(function.signature) else {Proof.RULES}
     reported: list[Diagnostic] = []
@@ -202,7 +199,7 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: Signatu
     builder, signature = ctx.builder, function.signature
     constraints = builder.constraints
     guards, solved, usages_before = len(constraints.guards), len(constraints.solver_assumptions), len(constraints.declared_usages)
-    bindings = Bindings(function.params)
+    bindings = function.unbound()
     builder.open_block((), signature.span)
     classes = element_classes(signature)
     facts = [node for node in signature.where if node.relation not in CLASSES]

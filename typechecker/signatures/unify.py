@@ -8,7 +8,6 @@ conformed to the declared type (`calls`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Final
 
 from ...lang.diagnostics.model import Code, Edit, Fix
 from ...lang.support.records import replace
@@ -49,7 +48,7 @@ from ..elements import (
     widens,
 )
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..rules.argument_checks import require_natural, size_arguments
+from ..rules.argument_checks import require_natural, size_arguments, size_expression
 from ..rules.index import is_below_if_any, is_inside
 from ..sizes.polynomials import ONE, ZERO, Size, SizeOrigin, SizeVariable, number as size_number, operand, variable
 from ..sizes.size import quotient, upper_bound
@@ -245,6 +244,7 @@ def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:
             else:
                 name, factor, offset = linear
                 bindings.sizes.setdefault(name, quotient(size - offset, factor))
+                bindings.offsets.append((offset, size))
         case _:
             pass
 
@@ -255,25 +255,13 @@ def _linear(node: SizeExpression, bindings: Bindings) -> tuple[str, Size, Size] 
     if len(unbound) != 1:
         return None
     (name,), unknown = unbound, SizeVariable("", -2, SizeOrigin.RIGID)
-    value = _value(node, lambda size: bindings.size(size.name) or variable(unknown))
+    value = size_expression(None, node, lambda size: bindings.size(size.name) or variable(unknown))
     if value is None:
         return None
     offset = value.substitute({unknown: ZERO})
     factor = value.substitute({unknown: ONE}) - offset
     is_linear = value == variable(unknown) * factor + offset and (factor.constant is None or factor.constant >= 1)
     return (name, factor, offset) if is_linear else None
-
-
-_SUMS: Final[Mapping[str, Callable[[Size, Size], Size]]] = {"+": Size.__add__, "-": Size.__sub__, "×": Size.__mul__}
-
-
-def _value(node: SizeExpression, known: Callable[[SizeName], Size]) -> Size | None:
-    """The polynomial of sums and products; None for other functions."""
-    if not isinstance(node, SizeCall):
-        return known(node) if isinstance(node, SizeName) else size_number(node.value)
-    parts = [_value(part, known) for part in node.args]
-    exact = [part for part in parts if part is not None]
-    return _SUMS[node.function](exact[0], exact[1]) if len(exact) == 2 and node.function in _SUMS else None
 
 
 # ---------------------------------------------------------------------------------------------------- conforming
@@ -469,13 +457,13 @@ def element_classes(signature: program.Signature) -> dict[str, str | None]:
     return classes
 
 
-def well_formed(ctx: Context, signature: program.Signature, params: Collection[str]) -> bool:
+def well_formed(ctx: Context, signature: program.Signature, params: Collection[str], existential: Collection[str]) -> bool:
     """E011 for an unknown element type, E121 for two shape variables in one shape, E122 for a size that no argument
-    determines."""
+    determines and no fact defines."""
     for inner in signature.operands:
         outside = determined(signature) | frozenset(params)
-        for expression, _ in _sizes(inner):
-            unknown = next((name for name in sizes_of(expression) if name.name not in outside), None)
+        for size, _ in _sizes([*parameter_arrays(inner), *arrays(inner.result)], outside, outside):
+            unknown = next((name for name in sizes_of(size) if name.name not in outside), None)
             if unknown is not None:
                 undetermined(ctx, unknown)
                 return False
@@ -498,11 +486,16 @@ def well_formed(ctx: Context, signature: program.Signature, params: Collection[s
                 ctx.error(Code.E121, f"{names} cannot be told apart: one shape has at most one shape variable", variables[1].span)
                 good = False
     known = determined(signature) | frozenset(params)
+    defined = known | frozenset(existential)
     opened = frozenset(part.name for array in arrays(signature.result) for part in bounded_sizes(array))
     shapes = shape_variables(signature)
     reported: set[str] = set()
-    for size, in_result in _sizes(signature):
-        named = known | opened if in_result else known
+    facts = [fact for fact in signature.where if fact.relation not in CLASSES]
+    for size, named in (
+        *_sizes(parameter_arrays(signature), known, known),
+        *_sizes(arrays(signature.result), defined, defined | opened),
+        *[(side, defined) for fact in facts for side in (fact.left, fact.right) if side is not None],
+    ):
         unknown = next((name for name in sizes_of(size) if name.name not in named), None)
         if unknown is not None and unknown.name not in reported:
             undetermined(ctx, unknown)
@@ -539,18 +532,16 @@ def bounded_sizes(array: ArrayTypeExpression) -> list[BoundedSize]:
     return [part for part in (*array.element.args, *array.shape) if isinstance(part, BoundedSize)]
 
 
-def _sizes(signature: program.Signature) -> Iterator[tuple[SizeExpression, bool]]:
-    """Every size whose names must be determined, in order, and whether it is in the result, which may use the k of its `k≤d`."""
-    results = arrays(signature.result)
-    for array in (*parameter_arrays(signature), *results):
+def _sizes(
+    arrays: Sequence[ArrayTypeExpression], known: frozenset[str], of_items: frozenset[str]
+) -> Iterator[tuple[SizeExpression, frozenset[str]]]:  # fmt: skip
+    """Every size whose names must be determined, in order, with the names that it may use: of an item those of `of_items`."""
+    for array in arrays:
         for part in (*array.element.args, *array.shape):
             if isinstance(part, BoundedSize):
-                yield part.bound, False
+                yield part.bound, known
             elif not isinstance(part, ShapeVariable):
-                yield part, any(array is one for one in results)
-    for node in signature.where:
-        if node.relation not in CLASSES and node.right is not None:
-            yield from ((node.left, False), (node.right, False))
+                yield part, of_items
 
 
 def sizes_of(node: SizeExpression) -> Iterator[SizeName]:
@@ -573,31 +564,27 @@ def sizes_of(node: SizeExpression) -> Iterator[SizeName]:
 # names that occur nowhere else states nothing.
 
 Known = Callable[[SizeName], bool]
+Definitions = Mapping[str, SizeExpression]
 _Size = SizeExpression
 
 
-def eliminate_existentials(signature: program.Signature, params: frozenset[str]) -> program.Signature:
-    """The signature with its facts and result in terms of the sizes that its arguments determine, as far as possible."""
+def solved(signature: program.Signature, params: Collection[str]) -> tuple[program.Signature, Definitions]:
+    """The signature with what its facts say about the sizes that its arguments determine, and the definitions of the others."""
     if not signature.where:
-        return signature
-    known = determined(signature) | params
+        return signature, {}
+    known = determined(signature) | frozenset(params)
     where, definitions = solve_existentials(signature.where, lambda size: size.name in known)
-    result = signature.result
-    for name, value in definitions:
-        result = _in_type(result, name, value)
-    return signature if where == signature.where else replace(signature, where=where, result=result)
+    return replace(signature, where=where), definitions
 
 
-def existential_sizes(signature: program.Signature, params: frozenset[str]) -> tuple[tuple[str, _Size], ...]:
-    """The sizes that no argument determines, each with its definition by the facts in terms of determined sizes."""
-    known = determined(signature) | params
-    return tuple(solve_existentials(signature.where, lambda size: size.name in known)[1])
-
-
-def solve_existentials(where: Sequence[Fact], known: Known) -> tuple[tuple[Fact, ...], list[tuple[str, _Size]]]:
-    """The facts in terms of known sizes, and the definitions of the existential ones."""
+def solve_existentials(where: Sequence[Fact], given: Known) -> tuple[tuple[Fact, ...], Definitions]:
+    """The facts in terms of given sizes and of the existential ones that they define, and the definitions of these."""
     facts = list(where)
-    definitions: list[tuple[str, _Size]] = []
+    definitions: dict[str, SizeExpression] = {}
+
+    def known(size: SizeName) -> bool:
+        return given(size) or size.name in definitions
+
     changed = True
     while changed:
         changed = False
@@ -616,8 +603,7 @@ def solve_existentials(where: Sequence[Fact], known: Known) -> tuple[tuple[Fact,
             conditions, name, value = solution
             facts = [*facts[:at], *conditions, *facts[at + 1 :]]
             if name is not None and value is not None:
-                facts = [_in_fact(f, name, value) for f in facts]
-                definitions.append((name, value))
+                definitions[name] = value
             changed = True
             break
     return tuple(facts), definitions
@@ -695,38 +681,3 @@ def _solve_linear(fact: Fact, side: _Size, other: _Size, known: Known) -> tuple[
 
 def _is_known(size: _Size, known: Known) -> bool:
     return all(known(name) for name in sizes_of(size))
-
-
-# ------------------------------------------------------------------------------------ substitution of names
-
-
-def _in_size(size: ShapeItem, name: str, value: _Size) -> ShapeItem:
-    match size:
-        case SizeName():
-            return value if size.name == name else size
-        case SizeCall():
-            args = tuple([_sized(_in_size(arg, name, value)) for arg in size.args])
-            return replace(size, args=args)
-        case BoundedSize():
-            return replace(size, bound=_sized(_in_size(size.bound, name, value)))
-        case _:
-            return size
-
-
-def _sized(item: ShapeItem) -> _Size:
-    assert isinstance(item, SizeName | SizeNumber | SizeCall)
-    return item
-
-
-def _in_fact(fact: Fact, name: str, value: _Size) -> Fact:
-    if fact.relation in CLASSES or fact.right is None:
-        return fact
-    return replace(fact, left=_sized(_in_size(fact.left, name, value)), right=_sized(_in_size(fact.right, name, value)))
-
-
-def _in_type(node: TypeExpression, name: str, value: _Size) -> TypeExpression:
-    if isinstance(node, TupleTypeExpression):
-        return replace(node, items=tuple([_in_type(item, name, value) for item in node.items]))
-    args = [item for arg in node.element.args if not isinstance(item := _in_size(arg, name, value), ShapeVariable)]
-    element = replace(node.element, args=tuple(args))
-    return replace(node, element=element, shape=tuple([_in_size(part, name, value) for part in node.shape]))
