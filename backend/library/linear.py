@@ -20,10 +20,14 @@ import numpy as np
 
 from ...lang.diagnostics.model import Code
 from ...typechecker.elements import Kind
+from ..cpu.parallel_for import ArgumentBlock, TaskLaunch
 from ..cpu.views import DTYPES, NumArray
+from ..graph.phases import LibraryPhase
 from ..vm.check_failures import CheckFailed
 from ..vm.run_state import reshaped
-from .operation import Arrays, Function, Operation, OperationCall, checked, on_operands
+from ..vm.runtime import routine_address
+from ..vm.specialization import NotSpecializable, Specialization
+from .operation import Arrays, Function, Lowering, Operation, OperationCall, checked, on_operands
 from .products import alone, found_library
 
 # ---------------------------------------------------------------------------------------------------- LAPACK
@@ -34,7 +38,7 @@ from .products import alone, found_library
 # condition number nearly always suffices to see that a matrix has full rank.
 
 Shape: TypeAlias = tuple[int, ...]
-_NAMES: Final = {"f": ("dlange", "dgesv", "dgecon", "dgeqrf", "dorgqr"), "c": ("dlange", "zgesv", "zgecon", "zgeqrf", "zungqr")}
+_NAMES: Final = {"f": ("dgesv", "dgecon", "dgeqrf", "dorgqr"), "c": ("zgesv", "zgecon", "zgeqrf", "zungqr")}
 _LEAST: Final = 1000 * 2.0**-52
 """A reciprocal condition number above this × rows² means full rank, even if the estimate is a hundred times too high."""
 _SHORT: Final = 32
@@ -53,7 +57,7 @@ def _functions(kind: str, *, short: bool) -> Mapping[str, Callable[..., Any]] | 
         address = library.address(f"{name}_")
         if address is None:
             return None
-        routines[name[1:]] = prototype(ctypes.c_double if name[1:] == "lange" else None)(address)
+        routines[name[1:]] = prototype(None)(address)
     return routines
 
 
@@ -68,45 +72,67 @@ def _pointer(array: NumArray) -> ctypes.c_void_p:
 
 
 class Square:
-    """Solves systems with square matrices of one size in its own work space."""
+    """Solves systems with square matrices of one size in its own work space, by `solve` of `vm/routines.c`."""
 
-    def __init__(self, functions: Mapping[str, Callable[..., Any]], rows: int, columns: int, dtype: Any) -> None:
-        self.norm, self.solve, self.condition = (functions[name] for name in ("lange", "gesv", "gecon"))
-        self.factors, self.solution = np.empty((rows, rows), dtype, "F"), np.empty((rows, columns), dtype, "F")
-        integers, numbers = (ctypes.c_int64 * 4)(rows, columns, 0, 0), (ctypes.c_double * 2)()
-        pivots, work = np.empty(rows, np.int64), np.empty(4 * rows, dtype)
-        others = np.empty(2 * rows, np.float64 if work.dtype.kind == "c" else np.int64)
-        parts = (ctypes.c_int64 * 1)(rows * work.itemsize // 8)
-        self.integers, self.numbers, self.held = integers, numbers, (pivots, work, others, parts)
-        (size, wide, trouble), (norm, reciprocal) = _places(integers, 3), _places(numbers, 2)
-        matrix, right, order, room, more = map(_pointer, (self.factors, self.solution, pivots, work, others))
-        one, length = ctypes.c_char_p(b"1"), ctypes.c_size_t(1)
-        (numbers_a_column,) = _places(parts, 1)
-        self.normed = (one, numbers_a_column, size, matrix, numbers_a_column, room, length)
-        """The norm of complex matrices is taken of the parts: at most √2 times the norm, which suffices for an estimate."""
-        self.solved = (size, wide, matrix, size, order, right, size, trouble)
-        self.conditioned = (one, size, matrix, size, norm, reciprocal, room, more, trouble, length)
-        self.least = _LEAST * rows * rows
+    def __init__(self, rows: int, columns: int, dtype: Any) -> None:
+        words = _system_words(rows, columns, np.dtype(dtype))
+        self.space, self.solution = np.empty(_space_bytes(rows, columns, dtype), np.uint8), np.empty((rows, columns), dtype)
+        self.block = (ctypes.c_int64 * (len(words) + 8))(*words, *[0] * 6, _start(self.solution), _start(self.space))
+        prototype = ctypes.PYFUNCTYPE if rows <= _SHORT else ctypes.CFUNCTYPE
+        self.function = prototype(ctypes.c_int64, ctypes.c_void_p)(routine_address("solve"))
 
     def run(self, a: NumArray, b: NumArray) -> bool | None:
         """Solves a +.× x = b into `solution`; returns whether the rank is certainly full, or None if a pivot is 0."""
-        np.copyto(self.factors, a)
-        np.copyto(self.solution, b)
-        self.numbers[0] = self.norm(*self.normed)
-        self.solve(*self.solved)
-        if self.integers[2]:
-            return None
-        self.condition(*self.conditioned)
-        return bool(self.numbers[1] > self.least)
+        self.block[-8:-2] = [*a.strides, *b.strides, _start(a), _start(b)]
+        code = self.function(self.block)
+        return None if code == 1 else code == 0
+
+
+def _start(array: NumArray) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _system_words(rows: int, columns: int, dtype: np.dtype[Any]) -> list[int]:
+    """Returns the words of the argument block of `solve` (`vm/routines.c`) before strides and addresses; none without LAPACK."""
+    functions = _functions(dtype.kind, short=True) if routine_address("solve") else None
+    least = np.array(_LEAST * rows * rows).view(np.int64).item()
+    calls = [] if functions is None else [_address(functions[name]) for name in ("gesv", "gecon")]
+    return [rows, columns, dtype.itemsize, *calls, least] if calls else []
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _space_bytes(rows: int, columns: int, dtype: Any) -> int:
+    return int(rows * (rows + columns + 4) * np.dtype(dtype).itemsize + 24 * rows)
 
 
 def square(matrix: Shape, right: Shape, dtype: Any) -> Square | None:
-    """Returns the solver for binary64 or complex128 numbers; None for other shapes, or without LAPACK."""
+    """Returns the solver for binary64 or complex128 numbers; None for other shapes, or without LAPACK or native runtime."""
     rows, columns = matrix[0], right[1] if len(right) == 2 else 1
-    if not rows or not columns or rows != matrix[1]:
-        return None
-    functions = _functions(np.dtype(dtype).kind, short=rows <= _SHORT)
-    return None if functions is None else Square(functions, rows, columns, dtype)
+    is_one = rows and columns and rows == matrix[1] and _system_words(rows, columns, np.dtype(dtype))
+    return Square(rows, columns, dtype) if is_one else None
+
+
+def _bind_system(binding: Specialization, phase: LibraryPhase) -> None:
+    """Specializes a square system, or an inverse, of binary64 or complex128; Python runs those that may not have full rank."""
+    types, (value,) = binding.types, phase.results
+    *sides, matrix = [binding.values[arg] for arg in phase.args]
+    dtype, shape = DTYPES[types.kind(value)], types.shape(value)
+    rows, columns = len(matrix), prod(shape[1:])
+    words = _system_words(rows, columns, dtype) if dtype in (np.float64, np.complex128) else []
+    if not words or matrix.shape != (rows, rows) or any(array.dtype != dtype for array in (matrix, *sides)) or len(shape) > 2:
+        raise NotSpecializable
+    room = binding.room((_space_bytes(rows, columns, dtype),), np.dtype(np.uint8))
+    buffers = [*(binding.places[arg] for arg in phase.args[::-1]), binding.result(value, shape, dtype), room]
+    words += [stride for array in (matrix, *sides) for stride in (*array.strides, 0)[:2]] + [0, 0] * (not sides)
+    first = len(words)
+    places = (first, *[first + 1] * len(sides), first + 2, first + 3)
+    block = ArgumentBlock([*words, *[0] * 5], [(at, (number, 0)) for number, at in enumerate(places)])
+    work = rows * rows * (rows / 3 + columns) * (dtype.itemsize / 8) ** 2
+    binding.guard = None if max(matrix.size, prod(shape)) < _ALONE else alone
+    binding.share(TaskLaunch(routine_address("solve"), [block], len(buffers), 1, work), [(number, 0) for number in buffers])
 
 
 class Factors:
@@ -159,7 +185,9 @@ Work = Callable[..., tuple[Any, ...]]
 _SINGULAR = "the matrix is singular"
 
 
-def _library(work: Work, space: Callable[[Shape, Shape, Any], object] | None = None) -> Operation:
+def _library(
+    work: Work, space: Callable[[Shape, Shape, Any], object] | None = None, lowering: Lowering | None = None
+) -> Operation:  # fmt: skip
     """Returns a library operation that applies `work` to the operands as matrices in binary64 or complex128.
 
     `space(matrix, right side, dtype)`: makes LAPACK's work space for one matrix and right side of these shapes; None without
@@ -193,7 +221,7 @@ def _library(work: Work, space: Callable[[Shape, Shape, Any], object] | None = N
 
         return checked(call, run)
 
-    return Operation(meaning)
+    return Operation(meaning, lowering)
 
 
 def _matrices(arg: NumArray, depth: int) -> NumArray:
@@ -359,7 +387,7 @@ def _iterated(factor: Callable[[NumArray], tuple[Any, ...]], a: NumArray) -> lis
 
 
 LINEAR: Final[dict[str, Operation]] = {
-    "inverse": _library(_inverse, square), "solve": _library(_solve, square),
+    "inverse": _library(_inverse, square, _bind_system), "solve": _library(_solve, square, _bind_system),
     "det": _library(_determinant), "slogdet": _library(_sign_and_log), "cholesky": _library(_cholesky),
     "qr": _library(_qr, factors), "svd": _library(_svd), "eigh": _library(_eigh),
 }  # fmt: skip

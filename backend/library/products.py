@@ -21,7 +21,7 @@ import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
@@ -31,7 +31,7 @@ from ...lang.support import processes
 from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind
 from ..cpu.kernels import Run
-from ..cpu.parallel_for import SHARED_NANOSECONDS, ArgumentBlock, BufferRef, TaskLaunch, parallel_for
+from ..cpu.parallel_for import SHARED_NANOSECONDS, ArgumentBlock, BufferRef, TaskLaunch
 from ..cpu.phases import compile_structured
 from ..cpu.views import DTYPES, NumArray, common_stride, model_array, start_of
 from ..graph.phases import LibraryPhase, ValueId, frame_of, framed_of, sizes_of, sum_of_products, uses_ordered_sums
@@ -39,7 +39,7 @@ from ..graph.scratch import MIN_BLAS_SIDE
 from ..jit import tiering
 from ..jit.compiler import LruCache
 from ..vm.run_state import pooled_empty, reshaped, trim
-from ..vm.runtime import native
+from ..vm.runtime import routine_address
 from ..vm.specialization import NotSpecializable, OperandStarts, Specialization, specialize_structured
 from .operation import Arrays, Operation, OperationCall, on_operands
 
@@ -54,7 +54,7 @@ from .operation import Arrays, Operation, OperationCall, on_operands
 #
 # OpenBLAS with 64-bit integers is supported, as in NumPy's wheels; with any other library NumPy's own calls are used.
 
-BLAS_ROUTINES: Final = ("sgemm", "dgemm", "cgemm", "zgemm")
+BLAS_ROUTINES: Final = ("sgemm", "dgemm", "cgemm", "zgemm", "ssyrk", "dsyrk", "csyrk", "zsyrk")
 _AFFIXES: Final = (("scipy_", "64_"), ("", "64_"))
 """Prefixes and suffixes of OpenBLAS's 64-bit symbols: in NumPy's wheels, and in other builds."""
 
@@ -232,27 +232,29 @@ _TILE: Final = 192
 _TURNED: Final = 1 << 23
 """Rows of a tile of a matrix times its transpose; the most multiplications that are one tile."""
 WORDS: Final = (
-    "left_form", "right_form", "rows", "columns", "shared", "left_pitch", "right_pitch", "pitch", "mirrored",
-    "count", "left_next", "right_next", "next", "items", "function", "left_whole", "right_whole", "left", "right", "result",
+    "left_form", "right_form", "rows", "columns", "shared", "left_pitch", "right_pitch", "pitch", "count",
+    "left_next", "right_next", "next", "items", "function", "left", "right", "result", "mirror",
 )  # fmt: skip
-"""The argument block of a task of `vm/product.c`, then an unused word.  Forms are BLAS's constants, pitches are in items; the
-function and the last five are addresses."""
+"""The argument block of a `product` of `vm/routines.c`, then an unused word.  Forms are BLAS's constants, pitches are in items;
+the function and the last four are addresses."""
 PLAIN, TRANSPOSED = 111, 112
-PRODUCTS: Final = {Kind.F32: "sgemm", Kind.F64: "dgemm", Kind.C64: "cgemm", Kind.C128: "zgemm"}
-"""BLAS's functions, in the order of the argument `items`."""
+PRODUCTS: Final = {Kind.F32: "s", Kind.F64: "d", Kind.C64: "c", Kind.C128: "z"}
+"""The first letters of BLAS's functions, in the order of the argument `items`."""
 Layout = tuple[tuple[int, ...], tuple[int, ...]]
 """(shape, strides) of a batch of matrices."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProductSplit:
-    """A task: rows of the left operand, or columns of the right one, from `start` to `stop`, of some products of the batch."""
+    """A task: some rows of the left operand and columns of the right one, of the products `first` to `last` of the batch.
 
-    of_rows: bool
-    start: int
-    stop: int
+    `mirrored`: of a matrix times its own transpose, so that the result is also that of its columns and rows."""
+
+    rows: tuple[int, int]
+    columns: tuple[int, int]
     first: int = 0
     last: int = 1
+    mirrored: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,8 +283,6 @@ def products_of(kind: Kind, left: NumArray, right: NumArray, threads: int) -> Nu
     distinct = result[: max(len(left), len(right))]
     if blas() is None:
         np.matmul(np.ascontiguousarray(left), np.ascontiguousarray(right), out=distinct)
-    elif _is_mirrored(left, right):
-        _symmetric(left, distinct, threads)
     else:
         _products(kind, left, right, distinct, threads)
     if len(distinct) < count:
@@ -291,9 +291,16 @@ def products_of(kind: Kind, left: NumArray, right: NumArray, threads: int) -> Nu
 
 
 def _products(kind: Kind, left: NumArray, right: NumArray, result: NumArray, threads: int) -> None:
-    into_rows = needs_rows(kind, left, right)
+    mirrored = start_of(left) == start_of(right) and may_be_mirrored(left, right)
+    if mirrored and not left.flags.aligned:  # NumPy would copy each operand
+        left = left.copy("K")
+    into_rows = needs_rows(kind, left, right, mirrored=mirrored)
     left, right = [_in_rows(array) if copied else array for array, copied in zip((left, right), into_rows, strict=True)]
-    bound = bound_product(kind, left, right, threads)
+    if mirrored:
+        right = left.transpose(0, 2, 1)
+    elif start_of(left) == start_of(right):  # NumPy would take one of a batch for a matrix times its own transpose
+        left = left.copy("K")
+    bound = bound_product(kind, left, right, threads, mirrored=mirrored)
     assert bound is not None
     with alone() if bound.large else nullcontext():
         if bound.pieces is None:
@@ -316,11 +323,11 @@ def _in_rows(array: NumArray) -> NumArray:
     return copy
 
 
-def bound_product(kind: Kind, left: NumArray, right: NumArray, threads: int) -> BoundProduct | None:
+def bound_product(kind: Kind, left: NumArray, right: NumArray, threads: int, *, mirrored: bool = False) -> BoundProduct | None:
     """Returns the product for these layouts; None if an operand must be copied to row-major order first, or is no batch of
-    matrices."""
-    key = (kind, left.shape, left.strides, right.shape, right.strides, threads, tiering.mode() is tiering.Mode.OFF)
-    return _kept.of(key, (), lambda: _bound(kind, _layout(left), _layout(right), threads))
+    matrices.  `mirrored`: of each matrix and its own transpose."""
+    key = (kind, left.shape, left.strides, right.shape, right.strides, threads, mirrored, tiering.mode() is tiering.Mode.OFF)
+    return _kept.of(key, (), lambda: _bound(kind, _layout(left), _layout(right), threads, mirrored=mirrored))
 
 
 _kept: Final[LruCache[BoundProduct | None]] = LruCache(256)
@@ -335,50 +342,52 @@ def batch_of(array: NumArray, depth: int) -> NumArray | None:
     return np.lib.stride_tricks.as_strided(array, shape, strides)
 
 
-def needs_rows(kind: Kind, left: NumArray, right: NumArray) -> tuple[bool, bool]:
+def needs_rows(kind: Kind, left: NumArray, right: NumArray, *, mirrored: bool) -> tuple[bool, bool]:
     """Returns for each of two batches whether it must be copied to row-major order first.
 
-    Small tasks always need that order, others only if BLAS does not accept the layout.
+    Small tasks always need that order, others only if BLAS does not accept the layout.  A matrix that is multiplied by its own
+    transpose is copied once, as the left operand.
     """
-    key = (kind, left.shape, left.strides, right.shape, right.strides)
-    return _copied.of(key, (), lambda: _needs_rows(kind, _layout(left), _layout(right)))
+    key = (kind, left.shape, left.strides, right.shape, right.strides, mirrored)
+    return _copied.of(key, (), lambda: _needs_rows(kind, _layout(left), _layout(right), mirrored=mirrored))
 
 
 _copied: Final[LruCache[tuple[bool, bool]]] = LruCache(256)
 
 
-def _needs_rows(kind: Kind, left: Layout, right: Layout) -> tuple[bool, bool]:
+def _needs_rows(kind: Kind, left: Layout, right: Layout, *, mirrored: bool) -> tuple[bool, bool]:
     (rows, shared), columns = left[0][1:], right[0][2]
-    cuts = _cuts(kind, (rows, shared, columns))
-    least = min(cut.stop - cut.start for cut in cuts) * shared * (columns if cuts[0].of_rows else rows)
-    allowed = (PLAIN,) if least <= _WAYS else (PLAIN, TRANSPOSED)
+    if mirrored:
+        is_small = rows * rows * shared <= _TURNED
+    else:
+        parts = [_length(cut.rows) * _length(cut.columns) for cut in _cuts(kind, (rows, shared, columns))]
+        is_small = min(parts) * shared <= _WAYS
+    allowed = (PLAIN,) if is_small else (PLAIN, TRANSPOSED)
     first, second = [_form(layout, kind.bytes) for layout in (left, right)]
-    return first is None or first[0] not in allowed, second is None or second[0] not in allowed
+    return first is None or first[0] not in allowed, not mirrored and (second is None or second[0] not in allowed)
 
 
-def _bound(kind: Kind, left: Layout, right: Layout, threads: int) -> BoundProduct | None:
+def _length(lines: tuple[int, int]) -> int:
+    return lines[1] - lines[0]
+
+
+def _bound(kind: Kind, left: Layout, right: Layout, threads: int, *, mirrored: bool = False) -> BoundProduct | None:
     count, (rows, shared), columns = max(left[0][0], right[0][0]), left[0][1:], right[0][2]
     if min(rows, shared, columns) < 2 or max(rows, shared, columns) >= _MOST_BLAS or blas() is None:
         return None
     work = rows * shared * columns
-    duration = count * work / _SPEED[kind]
-    if any(_needs_rows(kind, left, right)):
+    duration = count * work / _SPEED[kind] / (1 + mirrored)
+    if any(_needs_rows(kind, left, right, mirrored=mirrored)):
         return None
-    each = _cuts(kind, (rows, shared, columns))
+    each = _lower(rows, shared) if mirrored else _cuts(kind, (rows, shared, columns))
     wanted = min(_PIECES_A_THREAD * threads, int(duration / SHARED_NANOSECONDS)) if threads > 1 else 1
     parts = max(1, min(count, -(-wanted // len(each))))
     ends = [count * part // parts for part in range(parts + 1)]
     cuts = tuple([replace(cut, first=first, last=last) for first, last in pairwise(ends) for cut in each])
     blocks = tuple([_words(kind, left, right, cut) for cut in cuts])
-    address = _address()
+    address = routine_address("product")
     pieces = TaskLaunch(address, blocks, 3, threads, duration) if address else None
     return BoundProduct(pieces, cuts, work >= _ALONE)
-
-
-def _address() -> int:
-    """Returns the address of the C function that calls BLAS; 0 if there is none."""
-    runtime = None if tiering.mode() is tiering.Mode.OFF else native()
-    return 0 if runtime is None else runtime.product
 
 
 def _cuts(kind: Kind, shape: tuple[int, int, int]) -> list[ProductSplit]:
@@ -390,10 +399,17 @@ def _cuts(kind: Kind, shape: tuple[int, int, int]) -> list[ProductSplit]:
     most = next((pieces for limit, pieces in _PIECES if work < limit), _MOST_PIECES)
     count = min(most, int(work / _SPEED[kind] / SHARED_NANOSECONDS), size // GRAIN)
     if count < 2:
-        return [ProductSplit(of_rows, 0, size)]
+        return [ProductSplit((0, rows), (0, columns))]
     even = [(2 * size * part + count * GRAIN) // (2 * count * GRAIN) * GRAIN for part in range(count)]  # the nearest multiples
-    return [ProductSplit(of_rows, start, stop) for start, stop in pairwise([*even,
-        size])]  # a task of a single row or column would be a product with a vector
+    bands = pairwise([*even, size])  # a task of a single row or column would be a product with a vector
+    return [ProductSplit(band, (0, columns)) if of_rows else ProductSplit((0, rows), band) for band in bands]
+
+
+def _lower(rows: int, shared: int) -> list[ProductSplit]:
+    """Returns the tasks of a matrix times its own transpose: tiles of the lower half."""
+    count = max(1, rows // _TILE) if rows * rows * shared > _TURNED else 1
+    bands = [*pairwise([*(rows * tile // count // GRAIN * GRAIN for tile in range(count)), rows])]
+    return [ProductSplit(band, other, mirrored=True) for at, band in enumerate(bands) for other in bands[: at + 1]]
 
 
 # ------------------------------------------------------------------------------------------------ words
@@ -413,26 +429,25 @@ def _form(layout: Layout, item: int) -> tuple[int, int] | None:
 
 
 def _words(kind: Kind, left: Layout, right: Layout, cut: ProductSplit) -> ArgumentBlock:
-    library, item = blas(), kind.bytes
+    library = blas()
     assert library is not None
-    first, second = _form(left, item), _form(right, item)
+    first, second = _form(left, kind.bytes), _form(right, kind.bytes)
     assert first is not None
     assert second is not None
-    (rows, shared), columns, lines = left[0][1:], right[0][2], cut.stop - cut.start
-    mirrored = rows == columns and left[1][1:] == right[1][:0:-1] and len(left[0]) == len(right[0])
-    sizes = (lines, columns, shared) if cut.of_rows else (rows, lines, shared)
+    columns, item = right[0][2], kind.bytes
+    is_half = cut.mirrored and cut.rows == cut.columns
     steps = [layout[1][0] if layout[0][0] > 1 else 0 for layout in (left, right)]
-    after = rows * columns * item
-    words = [first[0], second[0], *sizes, first[1], second[1], columns, int(mirrored), cut.last - cut.first, *steps, after,
-             list(PRODUCTS).index(kind), library.addresses[PRODUCTS[kind]]]  # fmt: skip
-    ahead = [cut.first * steps[0], cut.first * steps[1], cut.first * after]
-    if cut.of_rows:
-        ahead = [ahead[0] + cut.start * left[1][1], ahead[1], ahead[2] + cut.start * columns * item]
-    else:
-        ahead = [ahead[0], ahead[1] + cut.start * right[1][2], ahead[2] + cut.start * item]
-    bases = [(0, 0), (1, 0), *enumerate(ahead)]
-    places = [WORDS.index(name) for name in ("left_whole", "right_whole", "left", "right", "result")]
-    return ArgumentBlock([*words, *[0] * (len(WORDS) - len(words) + 1)], list(zip(places, bases, strict=True)))
+    after = left[0][1] * columns * item
+    words = [first[0], second[0], _length(cut.rows), _length(cut.columns), left[0][2], first[1], second[1], columns,
+             cut.last - cut.first, *steps, after, list(PRODUCTS).index(kind),
+             library.addresses[PRODUCTS[kind] + ("syrk" if is_half else "gemm")]]  # fmt: skip
+    ahead = [
+        cut.first * steps[0] + cut.rows[0] * left[1][1], cut.first * steps[1] + cut.columns[0] * right[1][2],
+        cut.first * after + (cut.rows[0] * columns + cut.columns[0]) * item,
+        cut.first * after + (cut.columns[0] * columns + cut.rows[0]) * item,
+    ]  # fmt: skip
+    addresses = list(enumerate(zip((0, 1, 2, 2), ahead, strict=True), WORDS.index("left")))
+    return ArgumentBlock([*words, *[0] * (len(WORDS) - len(words) + 1)], addresses[: 3 + cut.mirrored])
 
 
 # ---------------------------------------------------------------------------------------------- running
@@ -440,16 +455,12 @@ def _words(kind: Kind, left: Layout, right: Layout, cut: ProductSplit) -> Argume
 
 def _by_numpy(cuts: Sequence[ProductSplit], left: NumArray, right: NumArray, result: NumArray) -> None:
     for cut in cuts:
-        some = slice(cut.first, cut.last)
+        some, down, across = slice(cut.first, cut.last), slice(*cut.rows), slice(*cut.columns)
         a, b = [array if len(array) == 1 else array[some] for array in (left, right)]
-        lines = slice(cut.start, cut.stop)
-        if cut.of_rows:
-            np.matmul(a[:, lines], b, out=result[some, lines])
-        else:
-            np.matmul(a, b[:, :, lines], out=result[some, :, lines])
-
-
-# -------------------------------------------------------------------- a matrix times itself transposed
+        part = result[some, down, across]
+        np.matmul(a[:, down], b[:, :, across], out=part)
+        if cut.mirrored and down != across:
+            np.copyto(result[some, across, down], part.transpose(0, 2, 1))
 
 
 def may_be_mirrored(left: NumArray, right: NumArray) -> bool:
@@ -457,35 +468,6 @@ def may_be_mirrored(left: NumArray, right: NumArray) -> bool:
     if left.shape[1] != right.shape[2] or len(left) != len(right) or left.strides[1:] != right.strides[:0:-1]:
         return False
     return len(left) == 1 or left.strides[0] == right.strides[0]
-
-
-def _is_mirrored(left: NumArray, right: NumArray) -> bool:
-    starts = [array.__array_interface__["data"][0] for array in (left, right)]
-    return starts[0] == starts[1] and may_be_mirrored(left, right)
-
-
-def _symmetric(items: NumArray, result: NumArray, threads: int) -> None:
-    """Computes the lower half of each product in tiles (NumPy computes half of each diagonal tile), and mirrors it."""
-    rows, shared = items.shape[1:]
-    form = _form(_layout(items), items.itemsize)
-    turned = form is None or (form[0] != PLAIN and rows * rows * shared <= _TURNED)
-    if turned or not items.flags.aligned:  # NumPy would copy each operand
-        items = _in_rows(items)
-    count = max(1, rows // _TILE) if rows * rows * shared > _TURNED else 1
-    ends = [*(rows * tile // count // GRAIN * GRAIN for tile in range(count)), rows]
-    bands = [slice(start, stop) for start, stop in pairwise(ends)]
-    lower = [(band, other) for index, band in enumerate(bands) for other in bands[: index + 1]]
-    tiles = [(cell, *pair) for cell in range(len(items)) for pair in lower]
-
-    def work(tile: tuple[int, slice, slice]) -> None:
-        cell, down, across = tile
-        np.matmul(items[cell, down], items[cell, across].T, out=result[cell, down, across])
-        if down != across:
-            np.copyto(result[cell, across, down], result[cell, down, across].T)
-
-    team = threads if len(items) * rows * rows * shared >= _TURNED else 1
-    with alone():
-        parallel_for(tiles, lambda: work, min(team, len(tiles)))
 
 
 # ---------------------------------------------------------------------------------------------------- contraction
@@ -598,39 +580,25 @@ def _bind_product(binding: Specialization, phase: LibraryPhase) -> None:
     batches = [batch for array in arrays if (batch := batch_of(array, depth)) is not None]
     if len(batches) < 2 or blas() is None or batches[0].shape[-1] == 1:
         raise NotSpecializable
-    into_rows = needs_rows(kind, *batches)
+    mirrored = False
     if may_be_mirrored(*batches):
-        is_mirrored = start_of(batches[0]) == start_of(batches[1])
-        binding.starts = OperandStarts.TOGETHER if is_mirrored else OperandStarts.APART
-        if is_mirrored:
-            shape = types.shape(value)
-            binding.result(value, shape, DTYPES[kind])
-            binding.routine = partial(_mirrored_product, depth, shape, DTYPES[kind], binding.threads)
-            return
+        mirrored = start_of(batches[0]) == start_of(batches[1])
+        binding.starts = OperandStarts.TOGETHER if mirrored else OperandStarts.APART
     bases: list[BufferRef] = [(binding.places[arg], 0) for arg in args]
-    for operand, is_copied in enumerate(into_rows):
+    for operand, is_copied in enumerate(needs_rows(kind, *batches, mirrored=mirrored)):
         if is_copied:
             array, room = batches[operand], (binding.room(batches[operand].shape, batches[operand].dtype), 0)
             batches[operand] = model_array(array.shape, array.dtype)
             binding.copy(batches[operand], room, array, bases[operand])
             bases[operand] = room
-    bound = bound_product(kind, batches[0], batches[1], binding.threads)
+    if mirrored:
+        batches[1], bases[1] = batches[0].transpose(0, 2, 1), bases[0]
+    bound = bound_product(kind, batches[0], batches[1], binding.threads, mirrored=mirrored)
     if bound is None or bound.pieces is None:
         raise NotSpecializable
     bases.append((binding.result(value, types.shape(value), DTYPES[kind]), 0))
     binding.guard = alone if bound.large else None
     binding.share(bound.pieces, bases)
-
-
-def _mirrored_product(
-    depth: int, shape: tuple[int, ...], dtype: np.dtype[Any], threads: int, left: NumArray, right: NumArray
-) -> NumArray:  # fmt: skip
-    """Returns the products of matrices and their own transposes, where the second operand is a view of the first."""
-    batch = batch_of(left, depth)
-    assert batch is not None
-    result: NumArray = pooled_empty(shape, dtype)
-    _symmetric(batch, result.reshape(len(batch), *shape[depth:]), threads)
-    return result
 
 
 CONTRACTING: Final[dict[str, Operation]] = {"contract": on_operands(contract, _bind_product, trims=False)}

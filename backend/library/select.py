@@ -44,7 +44,7 @@ from .operation import (
     on_operands,
     over_cells,
 )
-from .sort import sorting
+from .sort import bind_sorting, sorting
 
 # ---------------------------------------------------------------------------------------------------- gather and update
 
@@ -203,7 +203,10 @@ def _update(call: OperationCall, *arrays: NumArray) -> Arrays:
 
 
 def _bind_gather(binding: Specialization, phase: LibraryPhase) -> None:
-    """Specializes a gather."""
+    """Specializes a gather, or a sort."""
+    if "sorts" in phase.attributes:
+        bind_sorting(binding, phase)
+        return
     table, indices = [binding.values[value] for value in phase.args[:2]]
     run = gather_run(phase, list(map(binding.types.kind, phase.args[:2])), table, indices, binding.threads, native=True)
     if run is None:

@@ -18,15 +18,17 @@ import numpy as np
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..cpu.numpy_reductions import order_columns
-from ..cpu.parallel_for import ArgumentBlock, TaskLaunch, may_launch, parallel_for
-from ..cpu.views import DTYPES, NumArray
-from ..graph.phases import needed_positions
+from ..cpu.parallel_for import ArgumentBlock, BufferRef, TaskLaunch, may_launch, parallel_for
+from ..cpu.views import DTYPES, NumArray, model_array
+from ..graph.phases import LibraryPhase, frame_of, needed_positions
 from ..graph.scratch import SORT_BLOCK
 from ..jit import tiering
 from ..jit.compiler import LruCache, MachineCode, address_of, vector_bytes
 from ..vm.run_state import pooled_empty, reshaped, trim
-from ..vm.runtime import numpy_functions
+from ..vm.runtime import numpy_functions, routine_address
+from ..vm.specialization import NotSpecializable, Specialization
 from .hash import (
+    COUNTED,
     UNBOUNDED,
     Bounds,
     ValueRange,
@@ -589,6 +591,32 @@ def _sorted_few(kind: Kind, *, descending: bool) -> Function:
         return ordered[::-1].copy() if descending else ordered
 
     return run
+
+
+def bind_sorting(binding: Specialization, phase: LibraryPhase) -> None:
+    """Specializes a sort of rows, or of a vector that is not counted or sorted in parts, by `sorted_rows` of `vm/routines.c`."""
+    (value, *_), (result,), types = phase.args, phase.results, binding.types
+    items, kind, shape = binding.values[value], types.kind(value), types.shape(result)
+    address, function = routine_address("sorted_rows"), numpy_sort(items.dtype) if kind in SORTED_KINDS else None
+    rows, length = math.prod(shape[:-1]), shape[-1]
+    if not address or function is None or items.ndim != frame_of(phase) + 1 or length >= COUNTED:
+        raise NotSpecializable
+    if selects(length, needed_positions(phase)):
+        raise NotSpecializable
+    base: BufferRef = binding.places[value], 0
+    if not items.flags.c_contiguous:
+        base = binding.room(shape, items.dtype), 0
+        binding.copy(model_array(shape, items.dtype), base, items, (binding.places[value], 0))
+    duration = items.size * _SORTING[max(4, items.itemsize)]
+    shared = _PIECES_OF_ROWS * binding.threads if binding.threads > 1 and items.size >= _PARTED else 1
+    each = -(-rows // min(rows, tiering.pieces(shared, duration)))
+    blocks: list[ArgumentBlock] = []
+    for start in range(0, rows, each):
+        words = [min(each, rows - start), length, items.itemsize, kind.is_float, phase.attributes["sorts"] == "down", function]
+        ahead = start * length * items.itemsize
+        blocks.append(ArgumentBlock([*map(int, words), 0, 0, 0], [(6, (0, ahead)), (7, (1, ahead))]))
+    launch = TaskLaunch(address, blocks, 2, binding.threads, duration)
+    binding.share(launch, [base, (binding.result(result, shape, items.dtype), 0)])
 
 
 # ---------------------------------------------------------------------------------------------------- grading

@@ -219,6 +219,8 @@ class _Encoder:
                 (which,) = phase.defines
                 self.emit(Opcode.LOAD, self.number(which), self.value(phase.args[0]))
                 self.define(which, variable(which), phase)
+            case LibraryPhase(op="size_vector") if all(size.constant is not None for size in traverse.sizes(phase)):
+                self.constant(phase.results[0], np.asarray(self.backend.library(phase, self.machine)({}, None)[0]))
             case LibraryPhase() if is_unread(phase) and self.is_known(phase.results[0]):
                 shape = self.machine.shape(phase.results[0])
                 self.constant(phase.results[0], np.broadcast_to(np.zeros((), DTYPES[self.machine.kind(phase.results[0])]), shape))

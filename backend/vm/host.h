@@ -8,7 +8,7 @@ typedef word kernel_of_block(word *block);
 /* Filled by `backend.vm.runtime`, field by field: its `Host` has the same names in the same order. */
 struct host {
     /* Written by the runtime: what it offers. */
-    void *worker, *launch, *call, *renew, *alone, *product;
+    void *worker, *launch, *call, *renew, *alone, *product, *solve, *sorted_rows;
     /* The system's.  The last four are null where it has no processors to choose. */
     void *(*malloc)(unsigned long bytes);
     void (*free)(void *memory);

@@ -4,13 +4,14 @@
 #include "pool.c"
 #include "launch.c"
 #include "run.c"
-#include "product.c"
+#include "routines.c"
 
 /* Take what the host is, and say what there is. */
 word kernel(struct host *given)
 {
     given->worker = (void *)worker, given->launch = (void *)launch, given->call = (void *)call;
     given->renew = (void *)renew, given->alone = (void *)alone, given->product = (void *)product;
+    given->solve = (void *)solve, given->sorted_rows = (void *)sorted_rows;
     host = *given;
     return 0;
 }

@@ -1,5 +1,5 @@
-; sha256 c85e133708b0fcc884a927edc331bd229d61288a35f442ede0697f7f60c185eb
-%struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
+; sha256 e501d8152f84ddec7c80130bccbfc8c6b91b8cc03f518ff19564562f51ac74c1
+%struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
 %struct.relocation = type { i64, i64, i64 }
 %struct.move = type { i64, i64, i64 }
 %struct.value = type { i64, ptr, ptr }
@@ -12,7 +12,8 @@
 @product.zero32 = internal constant [2 x float] zeroinitializer, align 4
 @product.one64 = internal constant [2 x double] [double 1.000000e+00, double 0.000000e+00], align 16
 @product.zero64 = internal constant [2 x double] zeroinitializer, align 16
-define dso_local noundef i64 @kernel(ptr nocapture noundef initializes((0, 48)) %0) local_unnamed_addr #0 {
+@.str = private unnamed_addr constant [2 x i8] c"1\00", align 1
+define dso_local noundef i64 @kernel(ptr nocapture noundef initializes((0, 64)) %0) local_unnamed_addr #0 {
   store ptr @worker, ptr %0, align 8
   %2 = getelementptr inbounds nuw i8, ptr %0, i64 8
   store ptr @launch, ptr %2, align 8
@@ -24,14 +25,18 @@ define dso_local noundef i64 @kernel(ptr nocapture noundef initializes((0, 48)) 
   store ptr @alone, ptr %5, align 8
   %6 = getelementptr inbounds nuw i8, ptr %0, i64 40
   store ptr @product, ptr %6, align 8
-  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(432) @host, ptr noundef nonnull align 8 dereferenceable(432) %0, i64 432, i1 false)
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  store ptr @solve, ptr %7, align 8
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  store ptr @sorted_rows, ptr %8, align 8
+  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(448) @host, ptr noundef nonnull align 8 dereferenceable(448) %0, i64 448, i1 false)
   ret i64 0
 }
 define internal void @worker(ptr noundef %0) #1 {
   %2 = alloca [2 x i64], align 16
   %3 = alloca [2 x i64], align 16
   %4 = alloca [2 x i64], align 16
-  %5 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 128), align 8
+  %5 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 144), align 8
   %6 = icmp eq ptr %5, null
   br i1 %6, label %17, label %7
 7:                                                ; preds = %1
@@ -42,8 +47,8 @@ define internal void @worker(ptr noundef %0) #1 {
 11:                                               ; preds = %7
   %12 = getelementptr inbounds nuw i8, ptr %0, i64 592
   %13 = getelementptr inbounds [8 x ptr], ptr %12, i64 0, i64 %9
-  %14 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 144), align 8
-  %15 = tail call ptr %14() #11
+  %14 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
+  %15 = tail call ptr %14() #12
   %16 = ptrtoint ptr %15 to i64
   store atomic i64 %16, ptr %13 seq_cst, align 8
   br label %17
@@ -63,14 +68,14 @@ define internal void @worker(ptr noundef %0) #1 {
   %30 = getelementptr inbounds nuw i8, ptr %0, i64 168
   br label %31
 31:                                               ; preds = %102, %17
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #12
-  %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #13
+  %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
   %34 = trunc i64 %33 to i32
-  %35 = call i32 %32(i32 noundef %34, ptr noundef nonnull %4) #11
+  %35 = call i32 %32(i32 noundef %34, ptr noundef nonnull %4) #12
   %36 = load i64, ptr %4, align 16
   %37 = load i64, ptr %18, align 8
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %4) #12
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %4) #13
   %38 = load atomic i64, ptr %19 monotonic, align 128
   %39 = icmp slt i64 %38, 281474976710656
   %40 = and i64 %38, 281470681743360
@@ -84,27 +89,27 @@ define internal void @worker(ptr noundef %0) #1 {
 46:                                               ; preds = %89, %43
   %47 = phi i64 [ %45, %43 ], [ %90, %89 ]
   %48 = phi i64 [ 1, %43 ], [ %91, %89 ]
-  call void @rho_pause() #11
+  call void @rho_pause() #12
   %49 = and i64 %48, 63
   %50 = icmp eq i64 %49, 0
   br i1 %50, label %51, label %89
 51:                                               ; preds = %46
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %3) #12
-  %52 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %53 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %3) #13
+  %52 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %53 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
   %54 = trunc i64 %53 to i32
-  %55 = call i32 %52(i32 noundef %54, ptr noundef nonnull %3) #11
+  %55 = call i32 %52(i32 noundef %54, ptr noundef nonnull %3) #12
   %56 = load i64, ptr %3, align 16
   %57 = mul nsw i64 %56, 1000000000
   %58 = load i64, ptr %20, align 8
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %3) #12
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %3) #13
   %59 = sub i64 %58, %47
   %60 = add i64 %59, %57
   %61 = icmp slt i64 %60, 40001
   br i1 %61, label %89, label %62
 62:                                               ; preds = %51
-  %63 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 96), align 8
-  %64 = call i32 %63(ptr noundef nonnull %21) #11
+  %63 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 112), align 8
+  %64 = call i32 %63(ptr noundef nonnull %21) #12
   %65 = atomicrmw add ptr %22, i64 1 seq_cst, align 128
   %66 = load i64, ptr %23, align 8
   %67 = load atomic i64, ptr %19 seq_cst, align 128
@@ -114,25 +119,25 @@ define internal void @worker(ptr noundef %0) #1 {
   %71 = or i1 %68, %70
   br i1 %71, label %72, label %77
 72:                                               ; preds = %62, %72
-  %73 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 112), align 8
-  %74 = call i32 %73(ptr noundef nonnull %24, ptr noundef nonnull %21) #11
+  %73 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 128), align 8
+  %74 = call i32 %73(ptr noundef nonnull %24, ptr noundef nonnull %21) #12
   %75 = load i64, ptr %23, align 8
   %76 = icmp eq i64 %75, %66
   br i1 %76, label %72, label %77
 77:                                               ; preds = %72, %62
   %78 = atomicrmw add ptr %22, i64 -1 seq_cst, align 128
-  %79 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 104), align 8
-  %80 = call i32 %79(ptr noundef nonnull %21) #11
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %2) #12
-  %81 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %82 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  %79 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 120), align 8
+  %80 = call i32 %79(ptr noundef nonnull %21) #12
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %2) #13
+  %81 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %82 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
   %83 = trunc i64 %82 to i32
-  %84 = call i32 %81(i32 noundef %83, ptr noundef nonnull %2) #11
+  %84 = call i32 %81(i32 noundef %83, ptr noundef nonnull %2) #12
   %85 = load i64, ptr %2, align 16
   %86 = mul nsw i64 %85, 1000000000
   %87 = load i64, ptr %25, align 8
   %88 = add nsw i64 %86, %87
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %2) #12
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %2) #13
   br label %89
 89:                                               ; preds = %77, %51, %46
   %90 = phi i64 [ %47, %46 ], [ %47, %51 ], [ %88, %77 ]
@@ -162,7 +167,7 @@ define internal void @worker(ptr noundef %0) #1 {
   %111 = load i64, ptr %29, align 8
   %112 = mul nsw i64 %111, %108
   %113 = getelementptr inbounds i8, ptr %110, i64 %112
-  %114 = call i64 %109(ptr noundef %113) #11
+  %114 = call i64 %109(ptr noundef %113) #12
   %115 = icmp eq i64 %114, 0
   br i1 %115, label %119, label %116
 116:                                              ; preds = %103
@@ -191,7 +196,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %13 = alloca [2 x i64], align 16
   %14 = alloca [1024 x i64], align 64
   %15 = alloca ptr, align 8
-  call void @llvm.lifetime.start.p0(i64 8192, ptr nonnull %14) #12
+  call void @llvm.lifetime.start.p0(i64 8192, ptr nonnull %14) #13
   %16 = getelementptr inbounds nuw i8, ptr %0, i64 16
   %17 = load i64, ptr %16, align 8
   %18 = getelementptr inbounds nuw i8, ptr %0, i64 48
@@ -210,13 +215,13 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 30:                                               ; preds = %3
   %31 = getelementptr inbounds nuw i8, ptr %0, i64 32
   %32 = load i64, ptr %31, align 8
-  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
+  %33 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 432), align 8
   %34 = icmp slt i64 %32, %33
   br i1 %34, label %42, label %35
 35:                                               ; preds = %30, %3
-  %36 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8
+  %36 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
   %37 = shl i64 %28, 3
-  %38 = tail call ptr %36(i64 noundef %37) #11
+  %38 = tail call ptr %36(i64 noundef %37) #12
   %39 = icmp eq ptr %38, null
   br i1 %39, label %734, label %40
 40:                                               ; preds = %35
@@ -354,7 +359,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   br label %164
 155:                                              ; preds = %153
   %156 = load ptr, ptr %0, align 8
-  %157 = call i64 %156(ptr noundef nonnull %44) #11
+  %157 = call i64 %156(ptr noundef nonnull %44) #12
   %158 = icmp eq i64 %157, 0
   br i1 %158, label %734, label %159
 159:                                              ; preds = %155
@@ -367,8 +372,8 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %15)
   br i1 %152, label %168, label %164
 164:                                              ; preds = %154, %163
-  %165 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
-  %166 = call ptr %165() #11
+  %165 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %166 = call ptr %165() #12
   %167 = load i64, ptr %145, align 8
   br label %168
 168:                                              ; preds = %163, %164
@@ -439,20 +444,20 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   br label %240
 225:                                              ; preds = %218
   %226 = load i64, ptr %174, align 8
-  %227 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
+  %227 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 432), align 8
   %228 = icmp slt i64 %226, %227
   %229 = load i64, ptr %16, align 8
   br i1 %228, label %240, label %230
 230:                                              ; preds = %225
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %13) #12
-  %231 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %232 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %13) #13
+  %231 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %232 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
   %233 = trunc i64 %232 to i32
-  %234 = call i32 %231(i32 noundef %233, ptr noundef nonnull %13) #11
+  %234 = call i32 %231(i32 noundef %233, ptr noundef nonnull %13) #12
   %235 = load i64, ptr %13, align 16
   %236 = mul nsw i64 %235, 1000000000
   %237 = load i64, ptr %175, align 8
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %13) #12
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %13) #13
   %238 = add i64 %237, 2000000
   %239 = add i64 %238, %236
   br label %240
@@ -478,7 +483,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %256 = getelementptr inbounds nuw i8, ptr %250, i64 8
   %257 = load i64, ptr %256, align 8
   %258 = icmp ne i64 %257, 0
-  %259 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
+  %259 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 432), align 8
   %260 = icmp slt i64 %249, %259
   %261 = select i1 %258, i1 %260, i1 false
   br i1 %261, label %262, label %268
@@ -534,21 +539,21 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %298 = icmp sgt i64 %283, 500000
   br i1 %298, label %336, label %299
 299:                                              ; preds = %297
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %12) #12
-  %300 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %301 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %12) #13
+  %300 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %301 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
   %302 = trunc i64 %301 to i32
-  %303 = call i32 %300(i32 noundef %302, ptr noundef nonnull %12) #11
+  %303 = call i32 %300(i32 noundef %302, ptr noundef nonnull %12) #12
   %304 = load i64, ptr %12, align 16
   %305 = mul nsw i64 %304, 1000000000
   %306 = load i64, ptr %179, align 8
   %307 = add nsw i64 %305, %306
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %12) #12
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %12) #13
   %308 = getelementptr inbounds nuw i8, ptr %272, i64 16
   %309 = load i64, ptr %308, align 16
   %310 = sub i64 %307, %309
   %311 = icmp slt i64 %310, 50000
-  %312 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
+  %312 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 424), align 8
   %313 = icmp sgt i64 %283, %312
   %314 = select i1 %311, i1 true, i1 %313
   br i1 %314, label %315, label %426
@@ -583,11 +588,11 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   store i64 %334, ptr %316, align 8
   br label %336
 336:                                              ; preds = %333, %297
-  %337 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 128), align 8
+  %337 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 144), align 8
   %338 = icmp eq ptr %337, null
   br i1 %338, label %414, label %339
 339:                                              ; preds = %336
-  %340 = call i32 %337() #11
+  %340 = call i32 %337() #12
   %341 = sext i32 %340 to i64
   %342 = getelementptr inbounds nuw i8, ptr %272, i64 576
   %343 = load atomic i64, ptr %342 seq_cst, align 64
@@ -602,10 +607,10 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %352 = or i1 %351, %350
   br i1 %352, label %414, label %353
 353:                                              ; preds = %339
-  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %11) #12
+  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %11) #13
   call void @llvm.memset.p0.i64(ptr noundef nonnull align 16 dereferenceable(128) %11, i8 0, i64 128, i1 false)
-  %354 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 136), align 8
-  %355 = call i32 %354(i32 noundef 0, i64 noundef 128, ptr noundef nonnull %11) #11
+  %354 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 152), align 8
+  %355 = call i32 %354(i32 noundef 0, i64 noundef 128, ptr noundef nonnull %11) #12
   %356 = icmp eq i32 %355, 0
   br i1 %356, label %357, label %413
 357:                                              ; preds = %353
@@ -665,41 +670,41 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   br i1 %405, label %410, label %406
 406:                                              ; preds = %401
   %407 = inttoptr i64 %404 to ptr
-  %408 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 152), align 8
-  %409 = call i32 %408(ptr noundef nonnull %407, i64 noundef 128, ptr noundef nonnull %11) #11
+  %408 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %409 = call i32 %408(ptr noundef nonnull %407, i64 noundef 128, ptr noundef nonnull %11) #12
   br label %410
 410:                                              ; preds = %406, %401
   %411 = add nuw nsw i64 %402, 1
   %412 = icmp eq i64 %411, %343
   br i1 %412, label %413, label %401
 413:                                              ; preds = %410, %397, %357, %353
-  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %11) #12
+  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %11) #13
   br label %414
 414:                                              ; preds = %413, %339, %336
-  %415 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 96), align 8
+  %415 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 112), align 8
   %416 = getelementptr inbounds nuw i8, ptr %272, i64 320
-  %417 = call i32 %415(ptr noundef nonnull %416) #11
+  %417 = call i32 %415(ptr noundef nonnull %416) #12
   %418 = getelementptr inbounds nuw i8, ptr %272, i64 264
   %419 = load i64, ptr %418, align 8
   %420 = add nsw i64 %419, 1
   store i64 %420, ptr %418, align 8
-  %421 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 120), align 8
+  %421 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 136), align 8
   %422 = getelementptr inbounds nuw i8, ptr %272, i64 448
-  %423 = call i32 %421(ptr noundef nonnull %422) #11
-  %424 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 104), align 8
-  %425 = call i32 %424(ptr noundef nonnull %416) #11
+  %423 = call i32 %421(ptr noundef nonnull %422) #12
+  %424 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 120), align 8
+  %425 = call i32 %424(ptr noundef nonnull %416) #12
   br label %426
 426:                                              ; preds = %414, %319, %299, %278
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %10) #12
-  %427 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %428 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %10) #13
+  %427 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %428 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
   %429 = trunc i64 %428 to i32
-  %430 = call i32 %427(i32 noundef %429, ptr noundef nonnull %10) #11
+  %430 = call i32 %427(i32 noundef %429, ptr noundef nonnull %10) #12
   %431 = load i64, ptr %10, align 16
   %432 = mul nsw i64 %431, 1000000000
   %433 = load i64, ptr %195, align 8
   %434 = add nsw i64 %432, %433
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %10) #12
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %10) #13
   %435 = atomicrmw add ptr %290, i64 -281474976710656 seq_cst, align 128
   %436 = icmp sgt i64 %435, 281474976710655
   br i1 %436, label %437, label %500
@@ -713,7 +718,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %443 = phi i32 [ 0, %437 ], [ %493, %492 ]
   %444 = mul nsw i64 %442, %279
   %445 = getelementptr inbounds i8, ptr %277, i64 %444
-  %446 = call i64 %275(ptr noundef nonnull %445) #11
+  %446 = call i64 %275(ptr noundef nonnull %445) #12
   %447 = icmp eq i64 %446, 0
   br i1 %447, label %450, label %448
 448:                                              ; preds = %440
@@ -724,34 +729,34 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %451 = add nuw nsw i64 %442, 1
   br i1 %439, label %452, label %492
 452:                                              ; preds = %450
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %9) #12
-  %453 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %454 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %9) #13
+  %453 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %454 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
   %455 = trunc i64 %454 to i32
-  %456 = call i32 %453(i32 noundef %455, ptr noundef nonnull %9) #11
+  %456 = call i32 %453(i32 noundef %455, ptr noundef nonnull %9) #12
   %457 = load i64, ptr %9, align 16
   %458 = mul nsw i64 %457, 1000000000
   %459 = load i64, ptr %196, align 8
   %460 = add nsw i64 %458, %459
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %9) #12
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %9) #13
   %461 = icmp slt i64 %460, %441
   br i1 %461, label %492, label %462
 462:                                              ; preds = %452
-  %463 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %463 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
   %464 = load ptr, ptr %284, align 8
-  call void %463(ptr noundef %464) #11
-  %465 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %466 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 424), align 8
-  %467 = call ptr %465(ptr noundef %466, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  call void %463(ptr noundef %464) #12
+  %465 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %466 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 440), align 8
+  %467 = call ptr %465(ptr noundef %466, ptr noundef null, i64 noundef 0, ptr noundef null) #12
   %468 = icmp eq ptr %467, null
   br i1 %468, label %471, label %469
 469:                                              ; preds = %462
-  %470 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %470(ptr noundef nonnull %467) #11
+  %470 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %470(ptr noundef nonnull %467) #12
   br label %471
 471:                                              ; preds = %469, %462
-  %472 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
-  %473 = call ptr %472() #11
+  %472 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %473 = call ptr %472() #12
   store ptr %473, ptr %284, align 8
   %474 = zext i1 %468 to i32
   br i1 %468, label %475, label %482
@@ -765,15 +770,15 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %481 = extractvalue { i64, i1 } %480, 1
   br i1 %481, label %482, label %475
 482:                                              ; preds = %478, %475, %471
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %8) #12
-  %483 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %484 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %8) #13
+  %483 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %484 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
   %485 = trunc i64 %484 to i32
-  %486 = call i32 %483(i32 noundef %485, ptr noundef nonnull %8) #11
+  %486 = call i32 %483(i32 noundef %485, ptr noundef nonnull %8) #12
   %487 = load i64, ptr %8, align 16
   %488 = mul nsw i64 %487, 1000000000
   %489 = load i64, ptr %197, align 8
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %8) #12
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %8) #13
   %490 = add i64 %489, 2000000
   %491 = add i64 %490, %488
   br label %492
@@ -790,16 +795,16 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 500:                                              ; preds = %497, %426
   %501 = phi i1 [ false, %426 ], [ %499, %497 ]
   %502 = phi i64 [ 0, %426 ], [ %498, %497 ]
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %7) #12
-  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %504 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %7) #13
+  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %504 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
   %505 = trunc i64 %504 to i32
-  %506 = call i32 %503(i32 noundef %505, ptr noundef nonnull %7) #11
+  %506 = call i32 %503(i32 noundef %505, ptr noundef nonnull %7) #12
   %507 = load i64, ptr %7, align 16
   %508 = mul nsw i64 %507, 1000000000
   %509 = load i64, ptr %198, align 8
   %510 = add nsw i64 %508, %509
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %7) #12
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %7) #13
   %511 = sdiv i64 %283, %280
   %512 = sdiv i64 %511, 16
   %513 = add nsw i64 %512, 2000
@@ -808,16 +813,16 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %516 = icmp eq i64 %515, %292
   br i1 %516, label %517, label %536
 517:                                              ; preds = %543, %500
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
-  %518 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %519 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #13
+  %518 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %519 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
   %520 = trunc i64 %519 to i32
-  %521 = call i32 %518(i32 noundef %520, ptr noundef nonnull %6) #11
+  %521 = call i32 %518(i32 noundef %520, ptr noundef nonnull %6) #12
   %522 = load i64, ptr %6, align 16
   %523 = mul nsw i64 %522, 1000000000
   %524 = load i64, ptr %199, align 8
   %525 = add nsw i64 %523, %524
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #12
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #13
   %526 = sub nsw i64 %525, %510
   %527 = sub i64 %510, %434
   %528 = add i64 %527, 50000
@@ -835,11 +840,11 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %538 = icmp slt i64 %537, %513
   br i1 %538, label %539, label %540
 539:                                              ; preds = %536
-  call void @rho_pause() #11
+  call void @rho_pause() #12
   br label %543
 540:                                              ; preds = %536
-  %541 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 72), align 8
-  %542 = call i32 %541() #11
+  %541 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 88), align 8
+  %542 = call i32 %541() #12
   br label %543
 543:                                              ; preds = %540, %539
   %544 = add nuw nsw i64 %537, 1
@@ -858,7 +863,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %555 = sdiv i64 %531, 2
   br label %625
 556:                                              ; preds = %270
-  %557 = call i64 %275(ptr noundef nonnull %277) #11
+  %557 = call i64 %275(ptr noundef nonnull %277) #12
   %558 = getelementptr inbounds nuw i64, ptr %45, i64 %271
   store i64 %557, ptr %558, align 8
   %559 = icmp eq i64 %557, 0
@@ -866,42 +871,42 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
 560:                                              ; preds = %556
   br i1 %242, label %561, label %617
 561:                                              ; preds = %560
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %5) #12
-  %562 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %563 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %5) #13
+  %562 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %563 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
   %564 = trunc i64 %563 to i32
-  %565 = call i32 %562(i32 noundef %564, ptr noundef nonnull %5) #11
+  %565 = call i32 %562(i32 noundef %564, ptr noundef nonnull %5) #12
   %566 = load i64, ptr %5, align 16
   %567 = mul nsw i64 %566, 1000000000
   %568 = load i64, ptr %177, align 8
   %569 = add nsw i64 %567, %568
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %5) #12
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %5) #13
   %570 = icmp slt i64 %569, %273
   br i1 %570, label %591, label %571
 571:                                              ; preds = %561
-  %572 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
+  %572 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
   %573 = load ptr, ptr %222, align 8
-  call void %572(ptr noundef %573) #11
-  %574 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %575 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 424), align 8
-  %576 = call ptr %574(ptr noundef %575, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  call void %572(ptr noundef %573) #12
+  %574 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %575 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 440), align 8
+  %576 = call ptr %574(ptr noundef %575, ptr noundef null, i64 noundef 0, ptr noundef null) #12
   %577 = icmp eq ptr %576, null
   br i1 %577, label %622, label %578
 578:                                              ; preds = %571
-  %579 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %579(ptr noundef nonnull %576) #11
-  %580 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
-  %581 = call ptr %580() #11
+  %579 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %579(ptr noundef nonnull %576) #12
+  %580 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %581 = call ptr %580() #12
   store ptr %581, ptr %222, align 8
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #12
-  %582 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
-  %583 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %4) #13
+  %582 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %583 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
   %584 = trunc i64 %583 to i32
-  %585 = call i32 %582(i32 noundef %584, ptr noundef nonnull %4) #11
+  %585 = call i32 %582(i32 noundef %584, ptr noundef nonnull %4) #12
   %586 = load i64, ptr %4, align 16
   %587 = mul nsw i64 %586, 1000000000
   %588 = load i64, ptr %178, align 8
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %4) #12
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %4) #13
   %589 = add i64 %588, 2000000
   %590 = add i64 %589, %587
   br label %591
@@ -926,7 +931,7 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %606 = getelementptr inbounds nuw i8, ptr %600, i64 8
   %607 = load i64, ptr %606, align 8
   %608 = icmp ne i64 %607, 0
-  %609 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 416), align 8
+  %609 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 432), align 8
   %610 = icmp slt i64 %599, %609
   %611 = select i1 %608, i1 %610, i1 false
   br i1 %611, label %612, label %617
@@ -945,8 +950,8 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %621 = icmp eq i64 %620, %213
   br i1 %621, label %630, label %270
 622:                                              ; preds = %571
-  %623 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
-  %624 = call ptr %623() #11
+  %623 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %624 = call ptr %623() #12
   store ptr %624, ptr %222, align 8
   br label %202
 625:                                              ; preds = %548, %554
@@ -1077,21 +1082,21 @@ define internal i64 @launch(ptr noundef readonly %0, ptr nocapture noundef reado
   %727 = select i1 %725, i1 %726, i1 false
   br i1 %727, label %713, label %706
 728:                                              ; preds = %205
-  %729 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
-  call void %729(ptr noundef nonnull %206) #11
+  %729 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  call void %729(ptr noundef nonnull %206) #12
   br label %730
 730:                                              ; preds = %728, %205
   br i1 %148, label %733, label %731
 731:                                              ; preds = %730
-  %732 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 56), align 8
-  call void %732(ptr noundef nonnull %44) #11
+  %732 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 72), align 8
+  call void %732(ptr noundef nonnull %44) #12
   br label %733
 733:                                              ; preds = %731, %730
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %15)
   br label %734
 734:                                              ; preds = %733, %159, %155, %35
   %735 = phi i64 [ -1, %35 ], [ %207, %733 ], [ %157, %159 ], [ 0, %155 ]
-  call void @llvm.lifetime.end.p0(i64 8192, ptr nonnull %14) #12
+  call void @llvm.lifetime.end.p0(i64 8192, ptr nonnull %14) #13
   ret i64 %735
 }
 define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, i64 noundef %2) #2 {
@@ -1101,10 +1106,10 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %7 = alloca [3 x ptr], align 16
   %8 = alloca [1 x ptr], align 8
   %9 = alloca [1 x ptr], align 8
-  %10 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %10 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %11 = getelementptr inbounds i8, ptr %0, i64 %10
   %12 = load ptr, ptr %11, align 8
-  %13 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %13 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %14 = getelementptr inbounds i8, ptr %12, i64 %13
   %15 = load ptr, ptr %14, align 8
   %16 = load i64, ptr %15, align 8
@@ -1126,10 +1131,10 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %29 = icmp eq i64 %28, 0
   br i1 %29, label %35, label %30
 30:                                               ; preds = %26, %18, %3
-  %31 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %31 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %32 = getelementptr inbounds nuw i8, ptr %15, i64 64
   %33 = load ptr, ptr %32, align 8
-  tail call void %31(ptr noundef %33) #11
+  tail call void %31(ptr noundef %33) #12
   %34 = load ptr, ptr %32, align 8
   br label %837
 35:                                               ; preds = %26, %22
@@ -1158,20 +1163,20 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %55 = load i64, ptr %40, align 8
   %56 = getelementptr inbounds i64, ptr %43, i64 %55
   %57 = getelementptr inbounds nuw i64, ptr %56, i64 %50
-  %58 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %58 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %59 = getelementptr inbounds i8, ptr %52, i64 %58
   %60 = load ptr, ptr %59, align 8
   %61 = load ptr, ptr %53, align 8
   %62 = icmp ne ptr %60, %61
-  %63 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %63 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
   %64 = icmp eq ptr %60, %63
   %65 = select i1 %62, i1 true, i1 %64
-  %66 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %66 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
   %67 = icmp eq ptr %60, %66
   %68 = select i1 %65, i1 true, i1 %67
   br i1 %68, label %76, label %69
 69:                                               ; preds = %49
-  %70 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %70 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %71 = getelementptr inbounds i8, ptr %52, i64 %70
   %72 = load ptr, ptr %71, align 8
   %73 = load ptr, ptr %72, align 8
@@ -1191,14 +1196,14 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   br i1 %84, label %85, label %162
 85:                                               ; preds = %81
   %86 = getelementptr inbounds nuw i8, ptr %53, i64 16
-  %87 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %87 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
   %88 = getelementptr inbounds i8, ptr %78, i64 %87
   %89 = load i64, ptr %88, align 8
-  %90 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %90 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %91 = getelementptr inbounds i8, ptr %78, i64 %90
-  %92 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %92 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %93 = getelementptr inbounds i8, ptr %78, i64 %92
-  %94 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %94 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %95 = getelementptr inbounds i8, ptr %78, i64 %94
   br label %96
 96:                                               ; preds = %132, %85
@@ -1249,7 +1254,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %134 = icmp eq i64 %133, %83
   br i1 %134, label %162, label %96
 135:                                              ; preds = %109, %115
-  %136 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %136 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %137 = getelementptr inbounds i8, ptr %78, i64 %136
   %138 = load i64, ptr %137, align 8
   store i64 %138, ptr %54, align 8
@@ -1263,24 +1268,24 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %144 = icmp eq ptr %61, %63
   br i1 %144, label %145, label %148
 145:                                              ; preds = %143
-  %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 160), align 8
-  %147 = call double %146(ptr noundef nonnull %78) #11
+  %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
+  %147 = call double %146(ptr noundef nonnull %78) #12
   store double %147, ptr %57, align 8
   br label %158
 148:                                              ; preds = %143
-  %149 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %150 = call i64 %149(ptr noundef nonnull %78) #11
+  %149 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  %150 = call i64 %149(ptr noundef nonnull %78) #12
   store i64 %150, ptr %57, align 8
   %151 = icmp eq i64 %150, -1
   br i1 %151, label %152, label %158
 152:                                              ; preds = %148
-  %153 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 176), align 8
-  %154 = call ptr %153() #11
+  %153 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
+  %154 = call ptr %153() #12
   %155 = icmp eq ptr %154, null
   br i1 %155, label %158, label %156
 156:                                              ; preds = %152
-  %157 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
-  call void %157() #11
+  %157 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %157() #12
   br label %162
 158:                                              ; preds = %152, %148, %145
   %159 = ptrtoint ptr %57 to i64
@@ -1299,8 +1304,8 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %169 = icmp eq ptr %168, null
   br i1 %169, label %172, label %170
 170:                                              ; preds = %164
-  %171 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %171(ptr noundef nonnull %168) #11
+  %171 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %171(ptr noundef nonnull %168) #12
   br label %172
 172:                                              ; preds = %164, %170
   store ptr null, ptr %167, align 8
@@ -1308,8 +1313,8 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   br i1 %173, label %181, label %164
 174:                                              ; preds = %135, %158
   %175 = phi ptr [ %99, %135 ], [ %161, %158 ]
-  %176 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %176(ptr noundef nonnull %78) #11
+  %176 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  call void %176(ptr noundef nonnull %78) #12
   %177 = getelementptr inbounds nuw i8, ptr %54, i64 8
   store ptr %175, ptr %177, align 8
   %178 = getelementptr inbounds nuw i8, ptr %54, i64 16
@@ -1318,18 +1323,18 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %180 = icmp eq i64 %179, %2
   br i1 %180, label %186, label %49
 181:                                              ; preds = %172, %162
-  %182 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %182 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %183 = getelementptr inbounds nuw i8, ptr %15, i64 64
   %184 = load ptr, ptr %183, align 8
-  call void %182(ptr noundef %184) #11
+  call void %182(ptr noundef %184) #12
   %185 = load ptr, ptr %183, align 8
   br label %835
 186:                                              ; preds = %174
   %187 = getelementptr inbounds nuw i8, ptr %15, i64 112
   %188 = getelementptr inbounds nuw i8, ptr %15, i64 72
-  %189 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
-  %190 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
-  %191 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %189 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %190 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %191 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
   br label %198
 192:                                              ; preds = %226, %35
   %193 = getelementptr inbounds nuw i8, ptr %15, i64 24
@@ -1356,20 +1361,20 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %213 = select i1 %211, i1 true, i1 %212
   br i1 %213, label %226, label %214
 214:                                              ; preds = %198
-  %215 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %215 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %216 = getelementptr inbounds i8, ptr %204, i64 %215
   %217 = load ptr, ptr %216, align 8
-  %218 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %218 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %219 = load ptr, ptr %188, align 8
-  call void %218(ptr noundef %219) #11
-  %220 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  call void %218(ptr noundef %219) #12
+  %220 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %221 = load ptr, ptr %217, align 8
-  call void %220(ptr noundef %221) #11
+  call void %220(ptr noundef %221) #12
   %222 = load ptr, ptr %188, align 8
   store ptr %222, ptr %217, align 8
-  %223 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
-  %224 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
-  %225 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %223 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %224 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %225 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
   br label %226
 226:                                              ; preds = %198, %214
   %227 = phi ptr [ %199, %198 ], [ %225, %214 ]
@@ -1384,10 +1389,10 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %235 = getelementptr inbounds nuw %struct.value, ptr %39, i64 %233
   %236 = getelementptr inbounds nuw i8, ptr %234, i64 8
   call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 8 dereferenceable(24) %235, ptr noundef nonnull align 8 dereferenceable(24) %236, i64 24, i1 false)
-  %237 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %237 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %238 = getelementptr inbounds nuw i8, ptr %234, i64 24
   %239 = load ptr, ptr %238, align 8
-  call void %237(ptr noundef %239) #11
+  call void %237(ptr noundef %239) #12
   %240 = getelementptr inbounds nuw i8, ptr %234, i64 32
   %241 = load i64, ptr %240, align 8
   %242 = icmp sgt i64 %241, -1
@@ -1489,36 +1494,36 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %310 = icmp eq i64 %309, 0
   br i1 %310, label %311, label %332
 311:                                              ; preds = %306
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %9) #12
-  %312 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %313 = call ptr %312(i64 noundef %302) #11
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %9) #13
+  %312 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %313 = call ptr %312(i64 noundef %302) #12
   store ptr %313, ptr %9, align 8
   %314 = icmp eq ptr %313, null
   br i1 %314, label %325, label %315
 315:                                              ; preds = %311
-  %316 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %316 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
   %317 = load ptr, ptr %304, align 8
-  %318 = call ptr %316(ptr noundef %317, ptr noundef nonnull %9, i64 noundef 1, ptr noundef null) #11
+  %318 = call ptr %316(ptr noundef %317, ptr noundef nonnull %9, i64 noundef 1, ptr noundef null) #12
   %319 = load ptr, ptr %9, align 8
   %320 = icmp eq ptr %319, null
   br i1 %320, label %323, label %321
 321:                                              ; preds = %315
-  %322 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %322(ptr noundef nonnull %319) #11
+  %322 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %322(ptr noundef nonnull %319) #12
   br label %323
 323:                                              ; preds = %321, %315
   %324 = icmp eq ptr %318, null
   br i1 %324, label %325, label %326
 325:                                              ; preds = %323, %311
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %9) #12
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %9) #13
   br label %340
 326:                                              ; preds = %323
-  %327 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %328 = call i64 %327(ptr noundef nonnull %318) #11
+  %327 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  %328 = call i64 %327(ptr noundef nonnull %318) #12
   store i64 %328, ptr %308, align 8
-  %329 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %329(ptr noundef nonnull %318) #11
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %9) #12
+  %329 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %329(ptr noundef nonnull %318) #12
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %9) #13
   %330 = load i64, ptr %308, align 8
   %331 = icmp eq i64 %330, 0
   br i1 %331, label %340, label %332
@@ -1535,8 +1540,8 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   store i64 %277, ptr %285, align 8
   br label %342
 340:                                              ; preds = %326, %325
-  %341 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
-  call void %341() #11
+  %341 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
+  call void %341() #12
   store i64 -1, ptr %285, align 8
   br label %395
 342:                                              ; preds = %339, %269
@@ -1612,17 +1617,17 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %401 = icmp eq ptr %400, null
   br i1 %401, label %404, label %402
 402:                                              ; preds = %398
-  %403 = call fastcc i32 @call_routine(ptr noundef nonnull readonly %15, ptr noundef %251, ptr noundef %270, ptr noundef nonnull %39) #13
+  %403 = call fastcc i32 @call_routine(ptr noundef nonnull readonly %15, ptr noundef %251, ptr noundef %270, ptr noundef nonnull %39) #14
   br label %406
 404:                                              ; preds = %398
-  %405 = call fastcc i32 @follow(ptr noundef nonnull readonly %15, ptr noundef %251, ptr noundef %270, ptr noundef nonnull %39, ptr noundef nonnull %43) #13
+  %405 = call fastcc i32 @follow(ptr noundef nonnull readonly %15, ptr noundef %251, ptr noundef %270, ptr noundef nonnull %39, ptr noundef nonnull %43) #14
   br label %406
 406:                                              ; preds = %404, %402
   %407 = phi i32 [ %403, %402 ], [ %405, %404 ]
   %408 = icmp eq i32 %407, 0
   br i1 %408, label %409, label %411
 409:                                              ; preds = %395, %406, %255
-  %410 = call fastcc i32 @asked(ptr noundef nonnull readonly %15, ptr noundef %251, ptr noundef nonnull %39, ptr noundef nonnull %43) #13
+  %410 = call fastcc i32 @asked(ptr noundef nonnull readonly %15, ptr noundef %251, ptr noundef nonnull %39, ptr noundef nonnull %43) #14
   br label %411
 411:                                              ; preds = %409, %406
   %412 = phi i32 [ %407, %406 ], [ %410, %409 ]
@@ -1649,8 +1654,8 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %429 = icmp eq ptr %428, null
   br i1 %429, label %432, label %430
 430:                                              ; preds = %424
-  %431 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %431(ptr noundef nonnull %428) #11
+  %431 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %431(ptr noundef nonnull %428) #12
   br label %432
 432:                                              ; preds = %430, %424
   store ptr null, ptr %427, align 8
@@ -1660,10 +1665,10 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %435 = getelementptr inbounds nuw i8, ptr %251, i64 16
   %436 = load i64, ptr %435, align 8
   %437 = getelementptr inbounds %struct.value, ptr %39, i64 %436
-  %438 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %438 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %439 = getelementptr inbounds nuw i8, ptr %437, i64 16
   %440 = load ptr, ptr %439, align 8
-  call void %438(ptr noundef %440) #11
+  call void %438(ptr noundef %440) #12
   %441 = getelementptr inbounds nuw i8, ptr %251, i64 8
   %442 = load i64, ptr %441, align 8
   %443 = getelementptr inbounds %struct.value, ptr %39, i64 %442
@@ -1675,8 +1680,8 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %449 = icmp eq ptr %448, null
   br i1 %449, label %452, label %450
 450:                                              ; preds = %434
-  %451 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %451(ptr noundef nonnull %448) #11
+  %451 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %451(ptr noundef nonnull %448) #12
   br label %452
 452:                                              ; preds = %450, %434
   store i64 %444, ptr %443, align 8
@@ -1702,8 +1707,8 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %469 = icmp eq ptr %468, null
   br i1 %469, label %472, label %470
 470:                                              ; preds = %455
-  %471 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %471(ptr noundef nonnull %468) #11
+  %471 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %471(ptr noundef nonnull %468) #12
   br label %472
 472:                                              ; preds = %470, %455
   store i64 %462, ptr %461, align 8
@@ -1730,37 +1735,37 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %489 = icmp eq i64 %487, %488
   br i1 %489, label %511, label %490
 490:                                              ; preds = %475
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %8) #12
-  %491 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %492 = call ptr %491(i64 noundef %488) #11
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %8) #13
+  %491 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %492 = call ptr %491(i64 noundef %488) #12
   store ptr %492, ptr %8, align 8
   %493 = icmp eq ptr %492, null
   br i1 %493, label %550, label %494
 494:                                              ; preds = %490
-  %495 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %495 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
   %496 = getelementptr inbounds nuw i8, ptr %251, i64 56
   %497 = load i64, ptr %496, align 8
   %498 = inttoptr i64 %497 to ptr
-  %499 = call ptr %495(ptr noundef %498, ptr noundef nonnull %8, i64 noundef 1, ptr noundef null) #11
+  %499 = call ptr %495(ptr noundef %498, ptr noundef nonnull %8, i64 noundef 1, ptr noundef null) #12
   %500 = load ptr, ptr %8, align 8
   %501 = icmp eq ptr %500, null
   br i1 %501, label %504, label %502
 502:                                              ; preds = %494
-  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %503(ptr noundef nonnull %500) #11
+  %503 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %503(ptr noundef nonnull %500) #12
   br label %504
 504:                                              ; preds = %502, %494
   %505 = icmp eq ptr %499, null
   br i1 %505, label %550, label %506
 506:                                              ; preds = %504
   store i64 %488, ptr %486, align 8
-  %507 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %508 = call i64 %507(ptr noundef nonnull %499) #11
+  %507 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  %508 = call i64 %507(ptr noundef nonnull %499) #12
   %509 = getelementptr inbounds nuw i8, ptr %251, i64 48
   store i64 %508, ptr %509, align 8
-  %510 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %510(ptr noundef nonnull %499) #11
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
+  %510 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %510(ptr noundef nonnull %499) #12
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #13
   br label %511
 511:                                              ; preds = %506, %475
   %512 = getelementptr inbounds nuw i8, ptr %251, i64 32
@@ -1774,10 +1779,10 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   br label %535
 519:                                              ; preds = %535, %511
   %520 = phi i64 [ %481, %511 ], [ %547, %535 ]
-  %521 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %521 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %522 = getelementptr inbounds nuw i8, ptr %478, i64 16
   %523 = load ptr, ptr %522, align 8
-  call void %521(ptr noundef %523) #11
+  call void %521(ptr noundef %523) #12
   %524 = getelementptr inbounds nuw i8, ptr %251, i64 8
   %525 = load i64, ptr %524, align 8
   %526 = getelementptr inbounds %struct.value, ptr %39, i64 %525
@@ -1789,8 +1794,8 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %532 = icmp eq ptr %531, null
   br i1 %532, label %551, label %533
 533:                                              ; preds = %519
-  %534 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %534(ptr noundef nonnull %531) #11
+  %534 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %534(ptr noundef nonnull %531) #12
   br label %551
 535:                                              ; preds = %535, %515
   %536 = phi i64 [ %513, %515 ], [ %539, %535 ]
@@ -1809,7 +1814,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %549 = icmp samesign ugt i64 %536, 1
   br i1 %549, label %535, label %519
 550:                                              ; preds = %504, %490
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #13
   br label %753
 551:                                              ; preds = %533, %519
   store i64 %520, ptr %526, align 8
@@ -1848,7 +1853,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %580 = getelementptr inbounds i8, ptr %571, i64 %579
   %581 = load i64, ptr %557, align 8
   %582 = inttoptr i64 %581 to ptr
-  call fastcc void @copy_items(ptr noundef %580, ptr noundef %582, ptr noundef nonnull %559, i64 noundef 0) #13
+  call fastcc void @copy_items(ptr noundef %580, ptr noundef %582, ptr noundef nonnull %559, i64 noundef 0) #14
   br label %583
 583:                                              ; preds = %566, %554
   %584 = getelementptr inbounds nuw i8, ptr %251, i64 40
@@ -1912,7 +1917,7 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %628 = icmp eq i64 %627, 0
   br i1 %628, label %632, label %629
 629:                                              ; preds = %625
-  %630 = call fastcc i32 @evaluated(ptr noundef nonnull %251, ptr noundef nonnull %43) #13
+  %630 = call fastcc i32 @evaluated(ptr noundef nonnull %251, ptr noundef nonnull %43) #14
   %631 = icmp eq i32 %630, 0
   br i1 %631, label %753, label %632
 632:                                              ; preds = %629, %625
@@ -1942,8 +1947,8 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %652 = getelementptr inbounds i64, ptr %15, i64 %651
   br label %670
 653:                                              ; preds = %250
-  %654 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 216), align 8
-  %655 = call i32 %654() #11
+  %654 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %655 = call i32 %654() #12
   %656 = icmp eq i32 %655, 0
   br i1 %656, label %657, label %753
 657:                                              ; preds = %653
@@ -1952,14 +1957,14 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %660 = icmp eq i64 %659, 0
   br i1 %660, label %661, label %668
 661:                                              ; preds = %657
-  %662 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %663 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 424), align 8
-  %664 = call ptr %662(ptr noundef %663, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %662 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %663 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 440), align 8
+  %664 = call ptr %662(ptr noundef %663, ptr noundef null, i64 noundef 0, ptr noundef null) #12
   %665 = icmp eq ptr %664, null
   br i1 %665, label %753, label %666
 666:                                              ; preds = %661
-  %667 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %667(ptr noundef nonnull %664) #11
+  %667 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %667(ptr noundef nonnull %664) #12
   br label %668
 668:                                              ; preds = %666, %657
   %669 = getelementptr inbounds nuw i8, ptr %251, i64 8
@@ -2006,8 +2011,8 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %701 = icmp eq ptr %700, null
   br i1 %701, label %705, label %702
 702:                                              ; preds = %698
-  %703 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %703(ptr noundef nonnull %700) #11
+  %703 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %703(ptr noundef nonnull %700) #12
   %704 = load i64, ptr %36, align 8
   br label %705
 705:                                              ; preds = %702, %698
@@ -2024,11 +2029,11 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %713 = getelementptr inbounds nuw i8, ptr %251, i64 16
   %714 = load i64, ptr %713, align 8
   %715 = getelementptr inbounds %struct.value, ptr %39, i64 %714
-  %716 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %715) #13
+  %716 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %715) #14
   br label %753
 717:                                              ; preds = %685
-  %718 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
-  %719 = call ptr %718(i64 noundef %675) #11
+  %718 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %719 = call ptr %718(i64 noundef %675) #12
   %720 = icmp eq ptr %719, null
   %721 = getelementptr inbounds nuw i8, ptr %251, i64 16
   %722 = icmp slt i64 %675, 1
@@ -2053,23 +2058,23 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   br i1 %737, label %738, label %730
 738:                                              ; preds = %733
   %739 = getelementptr inbounds %struct.value, ptr %39, i64 %729
-  %740 = call fastcc ptr @copied(ptr noundef nonnull readonly %15, ptr noundef %739) #13
+  %740 = call fastcc ptr @copied(ptr noundef nonnull readonly %15, ptr noundef %739) #14
   br label %744
 741:                                              ; preds = %730, %724
   %742 = getelementptr inbounds %struct.value, ptr %39, i64 %729
-  %743 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %742) #13
+  %743 = call fastcc ptr @given_away(ptr noundef nonnull readonly %15, ptr noundef %742) #14
   br label %744
 744:                                              ; preds = %741, %738
   %745 = phi ptr [ %740, %738 ], [ %743, %741 ]
   %746 = icmp eq ptr %745, null
   br i1 %746, label %747, label %749
 747:                                              ; preds = %744
-  %748 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %748(ptr noundef nonnull %719) #11
+  %748 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %748(ptr noundef nonnull %719) #12
   br label %753
 749:                                              ; preds = %744
-  %750 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
-  %751 = call i32 %750(ptr noundef %719, i64 noundef %725, ptr noundef nonnull %745) #11
+  %750 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %751 = call i32 %750(ptr noundef %719, i64 noundef %725, ptr noundef nonnull %745) #12
   %752 = icmp eq i64 %726, %675
   br i1 %752, label %753, label %724
 753:                                              ; preds = %411, %629, %653, %661, %749, %550, %712, %717, %747
@@ -2091,8 +2096,8 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %766 = icmp eq ptr %765, null
   br i1 %766, label %770, label %767
 767:                                              ; preds = %761
-  %768 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %768(ptr noundef nonnull %765) #11
+  %768 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %768(ptr noundef nonnull %765) #12
   %769 = load i64, ptr %36, align 8
   br label %770
 770:                                              ; preds = %761, %767
@@ -2106,22 +2111,22 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %776 = ptrtoint ptr %15 to i64
   %777 = sub i64 %775, %776
   %778 = ashr exact i64 %777, 3
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #12
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #13
   store ptr null, ptr %4, align 8
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %5) #12
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %5) #13
   store ptr null, ptr %5, align 8
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %6) #12
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %6) #13
   store ptr null, ptr %6, align 8
-  %779 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
-  call void %779(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6) #11
-  call void @llvm.lifetime.start.p0(i64 24, ptr nonnull %7) #12
-  %780 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %781 = call ptr %780(i64 noundef range(i64 -1152921504606846976, 1152921504606846976) %778) #11
+  %779 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 200), align 8
+  call void %779(ptr noundef nonnull %4, ptr noundef nonnull %5, ptr noundef nonnull %6) #12
+  call void @llvm.lifetime.start.p0(i64 24, ptr nonnull %7) #13
+  %780 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %781 = call ptr %780(i64 noundef range(i64 -1152921504606846976, 1152921504606846976) %778) #12
   store ptr %781, ptr %7, align 16
   %782 = getelementptr inbounds nuw i8, ptr %7, i64 8
-  %783 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %783 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
   %784 = ptrtoint ptr %43 to i64
-  %785 = call ptr %783(i64 noundef %784) #11
+  %785 = call ptr %783(i64 noundef %784) #12
   store ptr %785, ptr %782, align 8
   %786 = getelementptr inbounds nuw i8, ptr %7, i64 16
   %787 = load ptr, ptr %5, align 8
@@ -2134,10 +2139,10 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %793 = select i1 %791, i1 %792, i1 false
   br i1 %793, label %794, label %800
 794:                                              ; preds = %774
-  %795 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %795 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
   %796 = getelementptr inbounds nuw i8, ptr %15, i64 104
   %797 = load ptr, ptr %796, align 8
-  %798 = call ptr %795(ptr noundef %797, ptr noundef nonnull %7, i64 noundef 3, ptr noundef null) #11
+  %798 = call ptr %795(ptr noundef %797, ptr noundef nonnull %7, i64 noundef 3, ptr noundef null) #12
   %799 = load ptr, ptr %7, align 16
   br label %800
 800:                                              ; preds = %794, %774
@@ -2146,28 +2151,28 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %803 = icmp eq ptr %801, null
   br i1 %803, label %806, label %804
 804:                                              ; preds = %800
-  %805 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %805(ptr noundef nonnull %801) #11
+  %805 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %805(ptr noundef nonnull %801) #12
   br label %806
 806:                                              ; preds = %804, %800
   %807 = load ptr, ptr %782, align 8
   %808 = icmp eq ptr %807, null
   br i1 %808, label %811, label %809
 809:                                              ; preds = %806
-  %810 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %810(ptr noundef nonnull %807) #11
+  %810 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %810(ptr noundef nonnull %807) #12
   br label %811
 811:                                              ; preds = %809, %806
   %812 = icmp eq ptr %802, null
   br i1 %812, label %819, label %813
 813:                                              ; preds = %811
-  %814 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %814(ptr noundef nonnull %802) #11
-  %815 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 192), align 8
+  %814 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %814(ptr noundef nonnull %802) #12
+  %815 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
   %816 = load ptr, ptr %4, align 8
   %817 = load ptr, ptr %5, align 8
   %818 = load ptr, ptr %6, align 8
-  call void %815(ptr noundef %816, ptr noundef %817, ptr noundef %818) #11
+  call void %815(ptr noundef %816, ptr noundef %817, ptr noundef %818) #12
   br label %834
 819:                                              ; preds = %811
   %820 = load ptr, ptr %4, align 8
@@ -2176,28 +2181,28 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   %823 = icmp eq ptr %820, null
   br i1 %823, label %826, label %824
 824:                                              ; preds = %819
-  %825 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %825(ptr noundef nonnull %820) #11
+  %825 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %825(ptr noundef nonnull %820) #12
   br label %826
 826:                                              ; preds = %824, %819
   %827 = icmp eq ptr %821, null
   br i1 %827, label %830, label %828
 828:                                              ; preds = %826
-  %829 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %829(ptr noundef nonnull %821) #11
+  %829 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %829(ptr noundef nonnull %821) #12
   br label %830
 830:                                              ; preds = %828, %826
   %831 = icmp eq ptr %822, null
   br i1 %831, label %834, label %832
 832:                                              ; preds = %830
-  %833 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %833(ptr noundef nonnull %822) #11
+  %833 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %833(ptr noundef nonnull %822) #12
   br label %834
 834:                                              ; preds = %813, %830, %832
-  call void @llvm.lifetime.end.p0(i64 24, ptr nonnull %7) #12
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %6) #12
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #12
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #12
+  call void @llvm.lifetime.end.p0(i64 24, ptr nonnull %7) #13
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %6) #13
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #13
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #13
   br label %835
 835:                                              ; preds = %181, %834, %759
   %836 = phi ptr [ %185, %181 ], [ null, %834 ], [ %754, %759 ]
@@ -2208,8 +2213,8 @@ define internal ptr @call(ptr nocapture noundef readonly %0, ptr nocapture nound
   ret ptr %838
 }
 define internal noundef ptr @renew() #2 {
-  %1 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 48), align 8
-  %2 = tail call ptr %1(i64 noundef 896) #11
+  %1 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 64), align 8
+  %2 = tail call ptr %1(i64 noundef 896) #12
   %3 = icmp eq ptr %2, null
   br i1 %3, label %15, label %4
 4:                                                ; preds = %0
@@ -2218,12 +2223,12 @@ define internal noundef ptr @renew() #2 {
   %7 = and i64 %6, -128
   %8 = inttoptr i64 %7 to ptr
   tail call void @llvm.memset.p0.i64(ptr noundef nonnull align 128 dereferenceable(768) %8, i8 0, i64 768, i1 false)
-  %9 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 80), align 8
+  %9 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 96), align 8
   %10 = getelementptr inbounds nuw i8, ptr %8, i64 320
-  %11 = tail call i32 %9(ptr noundef nonnull %10, ptr noundef null) #11
-  %12 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 88), align 8
+  %11 = tail call i32 %9(ptr noundef nonnull %10, ptr noundef null) #12
+  %12 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 104), align 8
   %13 = getelementptr inbounds nuw i8, ptr %8, i64 448
-  %14 = tail call i32 %12(ptr noundef nonnull %13, ptr noundef null) #11
+  %14 = tail call i32 %12(ptr noundef nonnull %13, ptr noundef null) #12
   store ptr %8, ptr @pool, align 8
   br label %15
 15:                                               ; preds = %0, %4
@@ -2235,131 +2240,1300 @@ define internal nonnull ptr @alone() #3 {
   %2 = getelementptr inbounds nuw i8, ptr %1, i64 8
   ret ptr %2
 }
-define internal range(i64 0, 2) i64 @product(ptr nocapture noundef readonly %0) #2 {
-  %2 = getelementptr inbounds nuw i8, ptr %0, i64 136
+define internal noundef i64 @product(ptr nocapture noundef readonly %0) #2 {
+  %2 = getelementptr inbounds nuw i8, ptr %0, i64 64
   %3 = load i64, ptr %2, align 8
-  %4 = inttoptr i64 %3 to ptr
-  %5 = getelementptr inbounds nuw i8, ptr %0, i64 144
-  %6 = load i64, ptr %5, align 8
-  %7 = inttoptr i64 %6 to ptr
-  %8 = getelementptr inbounds nuw i8, ptr %0, i64 152
-  %9 = load i64, ptr %8, align 8
-  %10 = inttoptr i64 %9 to ptr
-  %11 = getelementptr inbounds nuw i8, ptr %0, i64 64
-  %12 = load i64, ptr %11, align 8
-  %13 = icmp eq i64 %12, 0
-  br i1 %13, label %20, label %14
-14:                                               ; preds = %1
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 120
+  %4 = icmp sgt i64 %3, 0
+  br i1 %4, label %5, label %30
+5:                                                ; preds = %1
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 136
+  %7 = load i64, ptr %6, align 8
+  %8 = inttoptr i64 %7 to ptr
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 128
+  %10 = load i64, ptr %9, align 8
+  %11 = inttoptr i64 %10 to ptr
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 120
+  %13 = load i64, ptr %12, align 8
+  %14 = inttoptr i64 %13 to ptr
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 112
   %16 = load i64, ptr %15, align 8
-  %17 = getelementptr inbounds nuw i8, ptr %0, i64 128
-  %18 = load i64, ptr %17, align 8
-  %19 = icmp eq i64 %16, %18
-  br i1 %19, label %104, label %20
-20:                                               ; preds = %14, %1
-  %21 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %22 = load i64, ptr %21, align 8
-  %23 = icmp sgt i64 %22, 0
-  br i1 %23, label %24, label %104
-24:                                               ; preds = %20
-  %25 = getelementptr inbounds nuw i8, ptr %0, i64 104
-  %26 = getelementptr inbounds nuw i8, ptr %0, i64 112
-  %27 = getelementptr inbounds nuw i8, ptr %0, i64 8
-  %28 = getelementptr inbounds nuw i8, ptr %0, i64 16
-  %29 = getelementptr inbounds nuw i8, ptr %0, i64 24
-  %30 = getelementptr inbounds nuw i8, ptr %0, i64 32
-  %31 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %32 = getelementptr inbounds nuw i8, ptr %0, i64 48
-  %33 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  %34 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %35 = getelementptr inbounds nuw i8, ptr %0, i64 88
-  %36 = getelementptr inbounds nuw i8, ptr %0, i64 96
-  br label %37
-37:                                               ; preds = %24, %95
-  %38 = phi i64 [ %22, %24 ], [ %102, %95 ]
-  %39 = phi ptr [ %10, %24 ], [ %101, %95 ]
-  %40 = phi ptr [ %7, %24 ], [ %99, %95 ]
-  %41 = phi ptr [ %4, %24 ], [ %97, %95 ]
-  %42 = load i64, ptr %25, align 8
-  switch i64 %42, label %95 [
-    i64 0, label %43
-    i64 1, label %56
-    i64 2, label %69
-    i64 3, label %82
+  %17 = inttoptr i64 %16 to ptr
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 96
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %20 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  %22 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %23 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %25 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %26 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %27 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %28 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %29 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  br label %31
+30:                                               ; preds = %224, %1
+  ret i64 0
+31:                                               ; preds = %5, %224
+  %32 = phi i64 [ %3, %5 ], [ %232, %224 ]
+  %33 = phi ptr [ %8, %5 ], [ %226, %224 ]
+  %34 = phi ptr [ %11, %5 ], [ %231, %224 ]
+  %35 = phi ptr [ %14, %5 ], [ %230, %224 ]
+  %36 = phi ptr [ %17, %5 ], [ %228, %224 ]
+  %37 = load i64, ptr %18, align 8
+  switch i64 %37, label %118 [
+    i64 0, label %38
+    i64 1, label %58
+    i64 2, label %78
+    i64 3, label %98
   ]
-43:                                               ; preds = %37
-  %44 = load i64, ptr %26, align 8
-  %45 = inttoptr i64 %44 to ptr
-  %46 = load i64, ptr %0, align 8
-  %47 = trunc i64 %46 to i32
-  %48 = load i64, ptr %27, align 8
-  %49 = trunc i64 %48 to i32
-  %50 = load i64, ptr %28, align 8
-  %51 = load i64, ptr %29, align 8
-  %52 = load i64, ptr %30, align 8
-  %53 = load i64, ptr %31, align 8
-  %54 = load i64, ptr %32, align 8
-  %55 = load i64, ptr %33, align 8
-  tail call void %45(i32 noundef 101, i32 noundef %47, i32 noundef %49, i64 noundef %50, i64 noundef %51, i64 noundef %52, float noundef 1.000000e+00, ptr noundef %41, i64 noundef %53, ptr noundef %40, i64 noundef %54, float noundef 0.000000e+00, ptr noundef %39, i64 noundef %55) #11
-  br label %95
-56:                                               ; preds = %37
+38:                                               ; preds = %31
+  %39 = icmp eq ptr %33, %34
+  %40 = load i64, ptr %19, align 8
+  %41 = inttoptr i64 %40 to ptr
+  %42 = load i64, ptr %0, align 8
+  %43 = trunc i64 %42 to i32
+  br i1 %39, label %44, label %49
+44:                                               ; preds = %38
+  %45 = load i64, ptr %21, align 8
+  %46 = load i64, ptr %23, align 8
+  %47 = load i64, ptr %24, align 8
+  %48 = load i64, ptr %26, align 8
+  tail call void %41(i32 noundef 101, i32 noundef 121, i32 noundef %43, i64 noundef %45, i64 noundef %46, float noundef 1.000000e+00, ptr noundef %36, i64 noundef %47, float noundef 0.000000e+00, ptr noundef %34, i64 noundef %48) #12
+  br label %118
+49:                                               ; preds = %38
+  %50 = load i64, ptr %20, align 8
+  %51 = trunc i64 %50 to i32
+  %52 = load i64, ptr %21, align 8
+  %53 = load i64, ptr %22, align 8
+  %54 = load i64, ptr %23, align 8
+  %55 = load i64, ptr %24, align 8
+  %56 = load i64, ptr %25, align 8
   %57 = load i64, ptr %26, align 8
-  %58 = inttoptr i64 %57 to ptr
-  %59 = load i64, ptr %0, align 8
-  %60 = trunc i64 %59 to i32
-  %61 = load i64, ptr %27, align 8
-  %62 = trunc i64 %61 to i32
-  %63 = load i64, ptr %28, align 8
-  %64 = load i64, ptr %29, align 8
-  %65 = load i64, ptr %30, align 8
-  %66 = load i64, ptr %31, align 8
-  %67 = load i64, ptr %32, align 8
-  %68 = load i64, ptr %33, align 8
-  tail call void %58(i32 noundef 101, i32 noundef %60, i32 noundef %62, i64 noundef %63, i64 noundef %64, i64 noundef %65, double noundef 1.000000e+00, ptr noundef %41, i64 noundef %66, ptr noundef %40, i64 noundef %67, double noundef 0.000000e+00, ptr noundef %39, i64 noundef %68) #11
+  tail call void %41(i32 noundef 101, i32 noundef %43, i32 noundef %51, i64 noundef %52, i64 noundef %53, i64 noundef %54, float noundef 1.000000e+00, ptr noundef %36, i64 noundef %55, ptr noundef %35, i64 noundef %56, float noundef 0.000000e+00, ptr noundef %34, i64 noundef %57) #12
+  br label %118
+58:                                               ; preds = %31
+  %59 = icmp eq ptr %33, %34
+  %60 = load i64, ptr %19, align 8
+  %61 = inttoptr i64 %60 to ptr
+  %62 = load i64, ptr %0, align 8
+  %63 = trunc i64 %62 to i32
+  br i1 %59, label %64, label %69
+64:                                               ; preds = %58
+  %65 = load i64, ptr %21, align 8
+  %66 = load i64, ptr %23, align 8
+  %67 = load i64, ptr %24, align 8
+  %68 = load i64, ptr %26, align 8
+  tail call void %61(i32 noundef 101, i32 noundef 121, i32 noundef %63, i64 noundef %65, i64 noundef %66, double noundef 1.000000e+00, ptr noundef %36, i64 noundef %67, double noundef 0.000000e+00, ptr noundef %34, i64 noundef %68) #12
+  br label %118
+69:                                               ; preds = %58
+  %70 = load i64, ptr %20, align 8
+  %71 = trunc i64 %70 to i32
+  %72 = load i64, ptr %21, align 8
+  %73 = load i64, ptr %22, align 8
+  %74 = load i64, ptr %23, align 8
+  %75 = load i64, ptr %24, align 8
+  %76 = load i64, ptr %25, align 8
+  %77 = load i64, ptr %26, align 8
+  tail call void %61(i32 noundef 101, i32 noundef %63, i32 noundef %71, i64 noundef %72, i64 noundef %73, i64 noundef %74, double noundef 1.000000e+00, ptr noundef %36, i64 noundef %75, ptr noundef %35, i64 noundef %76, double noundef 0.000000e+00, ptr noundef %34, i64 noundef %77) #12
+  br label %118
+78:                                               ; preds = %31
+  %79 = icmp eq ptr %33, %34
+  %80 = load i64, ptr %19, align 8
+  %81 = inttoptr i64 %80 to ptr
+  %82 = load i64, ptr %0, align 8
+  %83 = trunc i64 %82 to i32
+  br i1 %79, label %84, label %89
+84:                                               ; preds = %78
+  %85 = load i64, ptr %21, align 8
+  %86 = load i64, ptr %23, align 8
+  %87 = load i64, ptr %24, align 8
+  %88 = load i64, ptr %26, align 8
+  tail call void %81(i32 noundef 101, i32 noundef 121, i32 noundef %83, i64 noundef %85, i64 noundef %86, ptr noundef nonnull @product.one32, ptr noundef %36, i64 noundef %87, ptr noundef nonnull @product.zero32, ptr noundef %34, i64 noundef %88) #12
+  br label %118
+89:                                               ; preds = %78
+  %90 = load i64, ptr %20, align 8
+  %91 = trunc i64 %90 to i32
+  %92 = load i64, ptr %21, align 8
+  %93 = load i64, ptr %22, align 8
+  %94 = load i64, ptr %23, align 8
+  %95 = load i64, ptr %24, align 8
+  %96 = load i64, ptr %25, align 8
+  %97 = load i64, ptr %26, align 8
+  tail call void %81(i32 noundef 101, i32 noundef %83, i32 noundef %91, i64 noundef %92, i64 noundef %93, i64 noundef %94, ptr noundef nonnull @product.one32, ptr noundef %36, i64 noundef %95, ptr noundef %35, i64 noundef %96, ptr noundef nonnull @product.zero32, ptr noundef %34, i64 noundef %97) #12
+  br label %118
+98:                                               ; preds = %31
+  %99 = icmp eq ptr %33, %34
+  %100 = load i64, ptr %19, align 8
+  %101 = inttoptr i64 %100 to ptr
+  %102 = load i64, ptr %0, align 8
+  %103 = trunc i64 %102 to i32
+  br i1 %99, label %104, label %109
+104:                                              ; preds = %98
+  %105 = load i64, ptr %21, align 8
+  %106 = load i64, ptr %23, align 8
+  %107 = load i64, ptr %24, align 8
+  %108 = load i64, ptr %26, align 8
+  tail call void %101(i32 noundef 101, i32 noundef 121, i32 noundef %103, i64 noundef %105, i64 noundef %106, ptr noundef nonnull @product.one64, ptr noundef %36, i64 noundef %107, ptr noundef nonnull @product.zero64, ptr noundef %34, i64 noundef %108) #12
+  br label %118
+109:                                              ; preds = %98
+  %110 = load i64, ptr %20, align 8
+  %111 = trunc i64 %110 to i32
+  %112 = load i64, ptr %21, align 8
+  %113 = load i64, ptr %22, align 8
+  %114 = load i64, ptr %23, align 8
+  %115 = load i64, ptr %24, align 8
+  %116 = load i64, ptr %25, align 8
+  %117 = load i64, ptr %26, align 8
+  tail call void %101(i32 noundef 101, i32 noundef %103, i32 noundef %111, i64 noundef %112, i64 noundef %113, i64 noundef %114, ptr noundef nonnull @product.one64, ptr noundef %36, i64 noundef %115, ptr noundef %35, i64 noundef %116, ptr noundef nonnull @product.zero64, ptr noundef %34, i64 noundef %117) #12
+  br label %118
+118:                                              ; preds = %104, %109, %84, %89, %64, %69, %44, %49, %31
+  %119 = icmp eq ptr %33, null
+  br i1 %119, label %120, label %122
+120:                                              ; preds = %118
+  %121 = load i64, ptr %27, align 8
+  br label %224
+122:                                              ; preds = %118
+  %123 = load i64, ptr %18, align 8
+  %124 = load i64, ptr %21, align 8
+  %125 = icmp sgt i64 %124, 0
+  switch i64 %123, label %189 [
+    i64 0, label %126
+    i64 3, label %158
+  ]
+126:                                              ; preds = %122
+  br i1 %125, label %127, label %221
+127:                                              ; preds = %126
+  %128 = icmp eq ptr %33, %34
+  %129 = load i64, ptr %22, align 8
+  br label %136
+130:                                              ; preds = %143
+  %131 = load i64, ptr %21, align 8
+  br label %132
+132:                                              ; preds = %136, %130
+  %133 = phi i64 [ %131, %130 ], [ %137, %136 ]
+  %134 = phi i64 [ %156, %130 ], [ %138, %136 ]
+  %135 = icmp slt i64 %140, %133
+  br i1 %135, label %136, label %221
+136:                                              ; preds = %132, %127
+  %137 = phi i64 [ %124, %127 ], [ %133, %132 ]
+  %138 = phi i64 [ %129, %127 ], [ %134, %132 ]
+  %139 = phi i64 [ 0, %127 ], [ %140, %132 ]
+  %140 = add nuw nsw i64 %139, 1
+  %141 = select i1 %128, i64 %140, i64 0
+  %142 = icmp slt i64 %141, %138
+  br i1 %142, label %143, label %132
+143:                                              ; preds = %136, %143
+  %144 = phi i64 [ %155, %143 ], [ %141, %136 ]
+  %145 = load i64, ptr %26, align 8
+  %146 = mul nsw i64 %145, %144
+  %147 = add nsw i64 %146, %139
+  %148 = shl nsw i64 %147, 2
+  %149 = getelementptr inbounds i8, ptr %33, i64 %148
+  %150 = mul nsw i64 %145, %139
+  %151 = add nsw i64 %150, %144
+  %152 = shl nsw i64 %151, 2
+  %153 = getelementptr inbounds i8, ptr %34, i64 %152
+  %154 = load i32, ptr %153, align 1
+  store i32 %154, ptr %149, align 1
+  %155 = add nuw nsw i64 %144, 1
+  %156 = load i64, ptr %22, align 8
+  %157 = icmp slt i64 %155, %156
+  br i1 %157, label %143, label %130
+158:                                              ; preds = %122
+  br i1 %125, label %159, label %221
+159:                                              ; preds = %158
+  %160 = icmp eq ptr %33, %34
+  %161 = load i64, ptr %22, align 8
+  br label %168
+162:                                              ; preds = %175
+  %163 = load i64, ptr %21, align 8
+  br label %164
+164:                                              ; preds = %168, %162
+  %165 = phi i64 [ %163, %162 ], [ %169, %168 ]
+  %166 = phi i64 [ %187, %162 ], [ %170, %168 ]
+  %167 = icmp slt i64 %172, %165
+  br i1 %167, label %168, label %221
+168:                                              ; preds = %164, %159
+  %169 = phi i64 [ %124, %159 ], [ %165, %164 ]
+  %170 = phi i64 [ %161, %159 ], [ %166, %164 ]
+  %171 = phi i64 [ 0, %159 ], [ %172, %164 ]
+  %172 = add nuw nsw i64 %171, 1
+  %173 = select i1 %160, i64 %172, i64 0
+  %174 = icmp slt i64 %173, %170
+  br i1 %174, label %175, label %164
+175:                                              ; preds = %168, %175
+  %176 = phi i64 [ %186, %175 ], [ %173, %168 ]
+  %177 = load i64, ptr %26, align 8
+  %178 = mul nsw i64 %177, %176
+  %179 = add nsw i64 %178, %171
+  %180 = shl nsw i64 %179, 4
+  %181 = getelementptr inbounds i8, ptr %33, i64 %180
+  %182 = mul nsw i64 %177, %171
+  %183 = add nsw i64 %182, %176
+  %184 = shl nsw i64 %183, 4
+  %185 = getelementptr inbounds i8, ptr %34, i64 %184
+  tail call void @llvm.memcpy.p0.p0.i64(ptr noundef nonnull align 1 dereferenceable(16) %181, ptr noundef nonnull readonly align 1 dereferenceable(16) %185, i64 16, i1 false)
+  %186 = add nuw nsw i64 %176, 1
+  %187 = load i64, ptr %22, align 8
+  %188 = icmp slt i64 %186, %187
+  br i1 %188, label %175, label %162
+189:                                              ; preds = %122
+  br i1 %125, label %190, label %221
+190:                                              ; preds = %189
+  %191 = icmp eq ptr %33, %34
+  %192 = load i64, ptr %22, align 8
+  br label %199
+193:                                              ; preds = %206
+  %194 = load i64, ptr %21, align 8
+  br label %195
+195:                                              ; preds = %199, %193
+  %196 = phi i64 [ %194, %193 ], [ %200, %199 ]
+  %197 = phi i64 [ %219, %193 ], [ %201, %199 ]
+  %198 = icmp slt i64 %203, %196
+  br i1 %198, label %199, label %221
+199:                                              ; preds = %195, %190
+  %200 = phi i64 [ %124, %190 ], [ %196, %195 ]
+  %201 = phi i64 [ %192, %190 ], [ %197, %195 ]
+  %202 = phi i64 [ 0, %190 ], [ %203, %195 ]
+  %203 = add nuw nsw i64 %202, 1
+  %204 = select i1 %191, i64 %203, i64 0
+  %205 = icmp slt i64 %204, %201
+  br i1 %205, label %206, label %195
+206:                                              ; preds = %199, %206
+  %207 = phi i64 [ %218, %206 ], [ %204, %199 ]
+  %208 = load i64, ptr %26, align 8
+  %209 = mul nsw i64 %208, %207
+  %210 = add nsw i64 %209, %202
+  %211 = shl nsw i64 %210, 3
+  %212 = getelementptr inbounds i8, ptr %33, i64 %211
+  %213 = mul nsw i64 %208, %202
+  %214 = add nsw i64 %213, %207
+  %215 = shl nsw i64 %214, 3
+  %216 = getelementptr inbounds i8, ptr %34, i64 %215
+  %217 = load i64, ptr %216, align 1
+  store i64 %217, ptr %212, align 1
+  %218 = add nuw nsw i64 %207, 1
+  %219 = load i64, ptr %22, align 8
+  %220 = icmp slt i64 %218, %219
+  br i1 %220, label %206, label %193
+221:                                              ; preds = %164, %132, %195, %189, %158, %126
+  %222 = load i64, ptr %27, align 8
+  %223 = getelementptr inbounds i8, ptr %33, i64 %222
+  br label %224
+224:                                              ; preds = %120, %221
+  %225 = phi i64 [ %222, %221 ], [ %121, %120 ]
+  %226 = phi ptr [ %223, %221 ], [ null, %120 ]
+  %227 = load i64, ptr %28, align 8
+  %228 = getelementptr inbounds i8, ptr %36, i64 %227
+  %229 = load i64, ptr %29, align 8
+  %230 = getelementptr inbounds i8, ptr %35, i64 %229
+  %231 = getelementptr inbounds i8, ptr %34, i64 %225
+  %232 = add nsw i64 %32, -1
+  %233 = icmp sgt i64 %32, 1
+  br i1 %233, label %31, label %30
+}
+define internal range(i64 0, 3) i64 @solve(ptr nocapture noundef readonly %0) #2 {
+  %2 = alloca i64, align 8
+  %3 = alloca i64, align 8
+  %4 = alloca i64, align 8
+  %5 = alloca double, align 8
+  %6 = alloca double, align 8
+  %7 = alloca i64, align 8
+  %8 = alloca i64, align 8
+  %9 = alloca i64, align 8
+  %10 = alloca double, align 8
+  %11 = alloca double, align 8
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  %13 = load i64, ptr %12, align 8
+  %14 = icmp eq i64 %13, 8
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  br i1 %14, label %17, label %281
+17:                                               ; preds = %1
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %2) #13
+  %18 = load i64, ptr %0, align 8
+  store i64 %18, ptr %2, align 8
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %3) #13
+  %19 = load i64, ptr %15, align 8
+  store i64 %19, ptr %3, align 8
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %4) #13
+  store i64 0, ptr %4, align 8
+  %20 = shl nsw i64 %18, 3
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %5) #13
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %6) #13
+  store double 0.000000e+00, ptr %6, align 8
+  %21 = load i64, ptr %16, align 8
+  %22 = inttoptr i64 %21 to ptr
+  %23 = mul nsw i64 %20, %18
+  %24 = getelementptr inbounds i8, ptr %22, i64 %23
+  %25 = mul nsw i64 %19, %20
+  %26 = getelementptr inbounds i8, ptr %24, i64 %25
+  %27 = shl nsw i64 %18, 5
+  %28 = getelementptr inbounds i8, ptr %26, i64 %27
+  %29 = getelementptr inbounds i8, ptr %28, i64 %20
+  %30 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %31 = load i64, ptr %30, align 8
+  %32 = inttoptr i64 %31 to ptr
+  %33 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %34 = load i64, ptr %33, align 8
+  %35 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %36 = load i64, ptr %35, align 8
+  %37 = icmp sgt i64 %18, 0
+  br i1 %37, label %38, label %94
+38:                                               ; preds = %17
+  %39 = and i64 %18, 1
+  %40 = icmp eq i64 %18, 1
+  %41 = and i64 %18, 9223372036854775806
+  %42 = icmp eq i64 %39, 0
+  br label %43
+43:                                               ; preds = %38, %84
+  %44 = phi double [ %87, %84 ], [ 0.000000e+00, %38 ]
+  %45 = phi i64 [ %88, %84 ], [ 0, %38 ]
+  %46 = mul nsw i64 %45, %34
+  %47 = getelementptr inbounds i8, ptr %32, i64 %46
+  %48 = mul nuw nsw i64 %45, %20
+  %49 = getelementptr inbounds nuw i8, ptr %22, i64 %48
+  br i1 %40, label %72, label %50
+50:                                               ; preds = %43, %50
+  %51 = phi i64 [ %69, %50 ], [ 0, %43 ]
+  %52 = phi double [ %68, %50 ], [ 0.000000e+00, %43 ]
+  %53 = phi i64 [ %70, %50 ], [ 0, %43 ]
+  %54 = mul nsw i64 %51, %36
+  %55 = getelementptr inbounds i8, ptr %47, i64 %54
+  %56 = shl nsw i64 %51, 3
+  %57 = getelementptr inbounds nuw i8, ptr %49, i64 %56
+  %58 = load double, ptr %55, align 1
+  store double %58, ptr %57, align 1
+  %59 = tail call double @llvm.fabs.f64(double %58)
+  %60 = fadd double %52, %59
+  %61 = or disjoint i64 %51, 1
+  %62 = mul nsw i64 %61, %36
+  %63 = getelementptr inbounds i8, ptr %47, i64 %62
+  %64 = shl nsw i64 %61, 3
+  %65 = getelementptr inbounds nuw i8, ptr %49, i64 %64
+  %66 = load double, ptr %63, align 1
+  store double %66, ptr %65, align 1
+  %67 = tail call double @llvm.fabs.f64(double %66)
+  %68 = fadd double %60, %67
+  %69 = add nuw nsw i64 %51, 2
+  %70 = add i64 %53, 2
+  %71 = icmp eq i64 %70, %41
+  br i1 %71, label %72, label %50
+72:                                               ; preds = %50, %43
+  %73 = phi double [ poison, %43 ], [ %68, %50 ]
+  %74 = phi i64 [ 0, %43 ], [ %69, %50 ]
+  %75 = phi double [ 0.000000e+00, %43 ], [ %68, %50 ]
+  br i1 %42, label %84, label %76
+76:                                               ; preds = %72
+  %77 = mul nsw i64 %74, %36
+  %78 = getelementptr inbounds i8, ptr %47, i64 %77
+  %79 = shl nsw i64 %74, 3
+  %80 = getelementptr inbounds nuw i8, ptr %49, i64 %79
+  %81 = load double, ptr %78, align 1
+  store double %81, ptr %80, align 1
+  %82 = tail call double @llvm.fabs.f64(double %81)
+  %83 = fadd double %75, %82
+  br label %84
+84:                                               ; preds = %72, %76
+  %85 = phi double [ %73, %72 ], [ %83, %76 ]
+  %86 = fcmp ole double %85, %44
+  %87 = select i1 %86, double %44, double %85
+  %88 = add nuw nsw i64 %45, 1
+  %89 = icmp eq i64 %88, %18
+  br i1 %89, label %90, label %43
+90:                                               ; preds = %84
+  store double %87, ptr %5, align 8
+  %91 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %92 = load i64, ptr %91, align 8
+  %93 = icmp eq i64 %92, 0
+  br i1 %93, label %164, label %99
+94:                                               ; preds = %17
+  store double 0.000000e+00, ptr %5, align 8
+  %95 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %96 = load i64, ptr %95, align 8
+  %97 = icmp eq i64 %96, 0
+  br i1 %97, label %98, label %99
+98:                                               ; preds = %94
+  tail call void @llvm.memset.p0.i64(ptr align 1 %24, i8 0, i64 %25, i1 false)
+  br label %198
+99:                                               ; preds = %94, %90
+  %100 = phi i64 [ %96, %94 ], [ %92, %90 ]
+  %101 = inttoptr i64 %100 to ptr
+  %102 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %103 = load i64, ptr %102, align 8
+  %104 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %105 = load i64, ptr %104, align 8
+  %106 = icmp sgt i64 %19, 0
+  br i1 %106, label %107, label %198
+107:                                              ; preds = %99
+  %108 = and i64 %18, 3
+  %109 = icmp ult i64 %18, 4
+  %110 = and i64 %18, 9223372036854775804
+  %111 = icmp eq i64 %108, 0
+  br label %112
+112:                                              ; preds = %107, %161
+  %113 = phi i64 [ %162, %161 ], [ 0, %107 ]
+  br i1 %37, label %114, label %161
+114:                                              ; preds = %112
+  %115 = mul nsw i64 %113, %103
+  %116 = getelementptr inbounds i8, ptr %101, i64 %115
+  %117 = mul nuw nsw i64 %113, %20
+  %118 = getelementptr inbounds nuw i8, ptr %24, i64 %117
+  br i1 %109, label %148, label %119
+119:                                              ; preds = %114, %119
+  %120 = phi i64 [ %145, %119 ], [ 0, %114 ]
+  %121 = phi i64 [ %146, %119 ], [ 0, %114 ]
+  %122 = mul nsw i64 %120, %105
+  %123 = getelementptr inbounds i8, ptr %116, i64 %122
+  %124 = shl nsw i64 %120, 3
+  %125 = getelementptr inbounds nuw i8, ptr %118, i64 %124
+  %126 = load double, ptr %123, align 1
+  store double %126, ptr %125, align 1
+  %127 = or disjoint i64 %120, 1
+  %128 = mul nsw i64 %127, %105
+  %129 = getelementptr inbounds i8, ptr %116, i64 %128
+  %130 = shl nsw i64 %127, 3
+  %131 = getelementptr inbounds nuw i8, ptr %118, i64 %130
+  %132 = load double, ptr %129, align 1
+  store double %132, ptr %131, align 1
+  %133 = or disjoint i64 %120, 2
+  %134 = mul nsw i64 %133, %105
+  %135 = getelementptr inbounds i8, ptr %116, i64 %134
+  %136 = shl nsw i64 %133, 3
+  %137 = getelementptr inbounds nuw i8, ptr %118, i64 %136
+  %138 = load double, ptr %135, align 1
+  store double %138, ptr %137, align 1
+  %139 = or disjoint i64 %120, 3
+  %140 = mul nsw i64 %139, %105
+  %141 = getelementptr inbounds i8, ptr %116, i64 %140
+  %142 = shl nsw i64 %139, 3
+  %143 = getelementptr inbounds nuw i8, ptr %118, i64 %142
+  %144 = load double, ptr %141, align 1
+  store double %144, ptr %143, align 1
+  %145 = add nuw nsw i64 %120, 4
+  %146 = add i64 %121, 4
+  %147 = icmp eq i64 %146, %110
+  br i1 %147, label %148, label %119
+148:                                              ; preds = %119, %114
+  %149 = phi i64 [ 0, %114 ], [ %145, %119 ]
+  br i1 %111, label %161, label %150
+150:                                              ; preds = %148, %150
+  %151 = phi i64 [ %158, %150 ], [ %149, %148 ]
+  %152 = phi i64 [ %159, %150 ], [ 0, %148 ]
+  %153 = mul nsw i64 %151, %105
+  %154 = getelementptr inbounds i8, ptr %116, i64 %153
+  %155 = shl nsw i64 %151, 3
+  %156 = getelementptr inbounds nuw i8, ptr %118, i64 %155
+  %157 = load double, ptr %154, align 1
+  store double %157, ptr %156, align 1
+  %158 = add nuw nsw i64 %151, 1
+  %159 = add i64 %152, 1
+  %160 = icmp eq i64 %159, %108
+  br i1 %160, label %161, label %150
+161:                                              ; preds = %148, %150, %112
+  %162 = add nuw nsw i64 %113, 1
+  %163 = icmp eq i64 %162, %19
+  br i1 %163, label %198, label %112
+164:                                              ; preds = %90
+  tail call void @llvm.memset.p0.i64(ptr nonnull align 1 %24, i8 0, i64 %25, i1 false)
+  %165 = add nuw nsw i64 %20, 8
+  %166 = and i64 %18, 3
+  %167 = icmp ult i64 %18, 4
+  br i1 %167, label %187, label %168
+168:                                              ; preds = %164
+  %169 = and i64 %18, 9223372036854775804
+  br label %170
+170:                                              ; preds = %170, %168
+  %171 = phi i64 [ 0, %168 ], [ %184, %170 ]
+  %172 = phi i64 [ 0, %168 ], [ %185, %170 ]
+  %173 = mul nuw nsw i64 %171, %165
+  %174 = getelementptr inbounds nuw i8, ptr %24, i64 %173
+  store double 1.000000e+00, ptr %174, align 1
+  %175 = or disjoint i64 %171, 1
+  %176 = mul nuw nsw i64 %175, %165
+  %177 = getelementptr inbounds nuw i8, ptr %24, i64 %176
+  store double 1.000000e+00, ptr %177, align 1
+  %178 = or disjoint i64 %171, 2
+  %179 = mul nuw nsw i64 %178, %165
+  %180 = getelementptr inbounds nuw i8, ptr %24, i64 %179
+  store double 1.000000e+00, ptr %180, align 1
+  %181 = or disjoint i64 %171, 3
+  %182 = mul nuw nsw i64 %181, %165
+  %183 = getelementptr inbounds nuw i8, ptr %24, i64 %182
+  store double 1.000000e+00, ptr %183, align 1
+  %184 = add nuw nsw i64 %171, 4
+  %185 = add i64 %172, 4
+  %186 = icmp eq i64 %185, %169
+  br i1 %186, label %187, label %170
+187:                                              ; preds = %170, %164
+  %188 = phi i64 [ 0, %164 ], [ %184, %170 ]
+  %189 = icmp eq i64 %166, 0
+  br i1 %189, label %198, label %190
+190:                                              ; preds = %187, %190
+  %191 = phi i64 [ %195, %190 ], [ %188, %187 ]
+  %192 = phi i64 [ %196, %190 ], [ 0, %187 ]
+  %193 = mul nuw nsw i64 %191, %165
+  %194 = getelementptr inbounds nuw i8, ptr %24, i64 %193
+  store double 1.000000e+00, ptr %194, align 1
+  %195 = add nuw nsw i64 %191, 1
+  %196 = add i64 %192, 1
+  %197 = icmp eq i64 %196, %166
+  br i1 %197, label %198, label %190
+198:                                              ; preds = %161, %187, %190, %98, %99
+  %199 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %200 = load i64, ptr %199, align 8
+  %201 = inttoptr i64 %200 to ptr
+  call void %201(ptr noundef nonnull %2, ptr noundef nonnull %3, ptr noundef %22, ptr noundef nonnull %2, ptr noundef %28, ptr noundef %24, ptr noundef nonnull %2, ptr noundef nonnull %4) #12
+  %202 = load i64, ptr %4, align 8
+  %203 = icmp eq i64 %202, 0
+  br i1 %203, label %204, label %279
+204:                                              ; preds = %198
+  %205 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %206 = load i64, ptr %205, align 8
+  %207 = inttoptr i64 %206 to ptr
+  call void %207(ptr noundef nonnull @.str, ptr noundef nonnull %2, ptr noundef %22, ptr noundef nonnull %2, ptr noundef nonnull %5, ptr noundef nonnull %6, ptr noundef %26, ptr noundef %29, ptr noundef nonnull %4, i64 noundef 1) #12
+  %208 = getelementptr inbounds nuw i8, ptr %0, i64 96
+  %209 = load i64, ptr %208, align 8
+  %210 = inttoptr i64 %209 to ptr
+  %211 = load i64, ptr %3, align 8
+  %212 = shl nsw i64 %211, 3
+  %213 = load i64, ptr %2, align 8
+  %214 = icmp sgt i64 %211, 0
+  br i1 %214, label %215, label %273
+215:                                              ; preds = %204
+  %216 = icmp sgt i64 %213, 0
+  %217 = and i64 %213, 3
+  %218 = icmp ult i64 %213, 4
+  %219 = and i64 %213, 9223372036854775804
+  %220 = icmp eq i64 %217, 0
+  br label %221
+221:                                              ; preds = %215, %270
+  %222 = phi i64 [ 0, %215 ], [ %271, %270 ]
+  br i1 %216, label %223, label %270
+223:                                              ; preds = %221
+  %224 = mul nsw i64 %222, %20
+  %225 = getelementptr inbounds i8, ptr %24, i64 %224
+  %226 = shl nsw i64 %222, 3
+  %227 = getelementptr inbounds nuw i8, ptr %210, i64 %226
+  br i1 %218, label %257, label %228
+228:                                              ; preds = %223, %228
+  %229 = phi i64 [ %254, %228 ], [ 0, %223 ]
+  %230 = phi i64 [ %255, %228 ], [ 0, %223 ]
+  %231 = shl nsw i64 %229, 3
+  %232 = getelementptr inbounds nuw i8, ptr %225, i64 %231
+  %233 = mul nuw nsw i64 %212, %229
+  %234 = getelementptr inbounds nuw i8, ptr %227, i64 %233
+  %235 = load double, ptr %232, align 1
+  store double %235, ptr %234, align 1
+  %236 = or disjoint i64 %229, 1
+  %237 = shl nsw i64 %236, 3
+  %238 = getelementptr inbounds nuw i8, ptr %225, i64 %237
+  %239 = mul nuw nsw i64 %212, %236
+  %240 = getelementptr inbounds nuw i8, ptr %227, i64 %239
+  %241 = load double, ptr %238, align 1
+  store double %241, ptr %240, align 1
+  %242 = or disjoint i64 %229, 2
+  %243 = shl nsw i64 %242, 3
+  %244 = getelementptr inbounds nuw i8, ptr %225, i64 %243
+  %245 = mul nuw nsw i64 %212, %242
+  %246 = getelementptr inbounds nuw i8, ptr %227, i64 %245
+  %247 = load double, ptr %244, align 1
+  store double %247, ptr %246, align 1
+  %248 = or disjoint i64 %229, 3
+  %249 = shl nsw i64 %248, 3
+  %250 = getelementptr inbounds nuw i8, ptr %225, i64 %249
+  %251 = mul nuw nsw i64 %212, %248
+  %252 = getelementptr inbounds nuw i8, ptr %227, i64 %251
+  %253 = load double, ptr %250, align 1
+  store double %253, ptr %252, align 1
+  %254 = add nuw nsw i64 %229, 4
+  %255 = add i64 %230, 4
+  %256 = icmp eq i64 %255, %219
+  br i1 %256, label %257, label %228
+257:                                              ; preds = %228, %223
+  %258 = phi i64 [ 0, %223 ], [ %254, %228 ]
+  br i1 %220, label %270, label %259
+259:                                              ; preds = %257, %259
+  %260 = phi i64 [ %267, %259 ], [ %258, %257 ]
+  %261 = phi i64 [ %268, %259 ], [ 0, %257 ]
+  %262 = shl nsw i64 %260, 3
+  %263 = getelementptr inbounds nuw i8, ptr %225, i64 %262
+  %264 = mul nuw nsw i64 %212, %260
+  %265 = getelementptr inbounds nuw i8, ptr %227, i64 %264
+  %266 = load double, ptr %263, align 1
+  store double %266, ptr %265, align 1
+  %267 = add nuw nsw i64 %260, 1
+  %268 = add i64 %261, 1
+  %269 = icmp eq i64 %268, %217
+  br i1 %269, label %270, label %259
+270:                                              ; preds = %257, %259, %221
+  %271 = add nuw nsw i64 %222, 1
+  %272 = icmp eq i64 %271, %211
+  br i1 %272, label %273, label %221
+273:                                              ; preds = %270, %204
+  %274 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %275 = load double, ptr %274, align 8
+  %276 = load double, ptr %6, align 8
+  %277 = fcmp ogt double %276, %275
+  %278 = select i1 %277, i64 0, i64 2
+  br label %279
+279:                                              ; preds = %198, %273
+  %280 = phi i64 [ %278, %273 ], [ 1, %198 ]
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %6) #13
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %5) #13
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %4) #13
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %3) #13
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %2) #13
+  br label %507
+281:                                              ; preds = %1
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %7) #13
+  %282 = load i64, ptr %0, align 8
+  store i64 %282, ptr %7, align 8
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %8) #13
+  %283 = load i64, ptr %15, align 8
+  store i64 %283, ptr %8, align 8
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %9) #13
+  store i64 0, ptr %9, align 8
+  %284 = shl nsw i64 %282, 4
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %10) #13
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %11) #13
+  store double 0.000000e+00, ptr %11, align 8
+  %285 = load i64, ptr %16, align 8
+  %286 = inttoptr i64 %285 to ptr
+  %287 = mul nsw i64 %284, %282
+  %288 = getelementptr inbounds i8, ptr %286, i64 %287
+  %289 = mul nsw i64 %283, %284
+  %290 = getelementptr inbounds i8, ptr %288, i64 %289
+  %291 = shl nsw i64 %282, 6
+  %292 = getelementptr inbounds i8, ptr %290, i64 %291
+  %293 = shl nsw i64 %282, 3
+  %294 = getelementptr inbounds i8, ptr %292, i64 %293
+  %295 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %296 = load i64, ptr %295, align 8
+  %297 = inttoptr i64 %296 to ptr
+  %298 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %299 = load i64, ptr %298, align 8
+  %300 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %301 = load i64, ptr %300, align 8
+  %302 = icmp sgt i64 %282, 0
+  br i1 %302, label %303, label %336
+303:                                              ; preds = %281, %327
+  %304 = phi double [ %329, %327 ], [ 0.000000e+00, %281 ]
+  %305 = phi i64 [ %330, %327 ], [ 0, %281 ]
+  %306 = mul nsw i64 %305, %299
+  %307 = getelementptr inbounds i8, ptr %297, i64 %306
+  %308 = mul nuw nsw i64 %305, %284
+  %309 = getelementptr inbounds nuw i8, ptr %286, i64 %308
+  br label %310
+310:                                              ; preds = %303, %310
+  %311 = phi i64 [ 0, %303 ], [ %325, %310 ]
+  %312 = phi double [ 0.000000e+00, %303 ], [ %324, %310 ]
+  %313 = mul nsw i64 %311, %301
+  %314 = getelementptr inbounds i8, ptr %307, i64 %313
+  %315 = shl nsw i64 %311, 4
+  %316 = getelementptr inbounds nuw i8, ptr %309, i64 %315
+  %317 = load double, ptr %314, align 1
+  store double %317, ptr %316, align 1
+  %318 = tail call double @llvm.fabs.f64(double %317)
+  %319 = fadd double %312, %318
+  %320 = getelementptr inbounds nuw i8, ptr %314, i64 8
+  %321 = load double, ptr %320, align 1
+  %322 = getelementptr inbounds nuw i8, ptr %316, i64 8
+  store double %321, ptr %322, align 1
+  %323 = tail call double @llvm.fabs.f64(double %321)
+  %324 = fadd double %319, %323
+  %325 = add nuw nsw i64 %311, 1
+  %326 = icmp eq i64 %325, %282
+  br i1 %326, label %327, label %310
+327:                                              ; preds = %310
+  %328 = fcmp ole double %324, %304
+  %329 = select i1 %328, double %304, double %324
+  %330 = add nuw nsw i64 %305, 1
+  %331 = icmp eq i64 %330, %282
+  br i1 %331, label %332, label %303
+332:                                              ; preds = %327
+  store double %329, ptr %10, align 8
+  %333 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %334 = load i64, ptr %333, align 8
+  %335 = icmp eq i64 %334, 0
+  br i1 %335, label %398, label %341
+336:                                              ; preds = %281
+  store double 0.000000e+00, ptr %10, align 8
+  %337 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %338 = load i64, ptr %337, align 8
+  %339 = icmp eq i64 %338, 0
+  br i1 %339, label %340, label %341
+340:                                              ; preds = %336
+  tail call void @llvm.memset.p0.i64(ptr align 1 %288, i8 0, i64 %289, i1 false)
+  br label %432
+341:                                              ; preds = %336, %332
+  %342 = phi i64 [ %338, %336 ], [ %334, %332 ]
+  %343 = inttoptr i64 %342 to ptr
+  %344 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %345 = load i64, ptr %344, align 8
+  %346 = getelementptr inbounds nuw i8, ptr %0, i64 64
+  %347 = load i64, ptr %346, align 8
+  %348 = icmp sgt i64 %283, 0
+  br i1 %348, label %349, label %432
+349:                                              ; preds = %341
+  %350 = and i64 %282, 1
+  %351 = icmp eq i64 %282, 1
+  %352 = and i64 %282, 9223372036854775806
+  %353 = icmp eq i64 %350, 0
+  br label %354
+354:                                              ; preds = %349, %395
+  %355 = phi i64 [ %396, %395 ], [ 0, %349 ]
+  br i1 %302, label %356, label %395
+356:                                              ; preds = %354
+  %357 = mul nsw i64 %355, %345
+  %358 = getelementptr inbounds i8, ptr %343, i64 %357
+  %359 = mul nuw nsw i64 %355, %284
+  %360 = getelementptr inbounds nuw i8, ptr %288, i64 %359
+  br i1 %351, label %384, label %361
+361:                                              ; preds = %356, %361
+  %362 = phi i64 [ %381, %361 ], [ 0, %356 ]
+  %363 = phi i64 [ %382, %361 ], [ 0, %356 ]
+  %364 = mul nsw i64 %362, %347
+  %365 = getelementptr inbounds i8, ptr %358, i64 %364
+  %366 = shl nsw i64 %362, 4
+  %367 = getelementptr inbounds nuw i8, ptr %360, i64 %366
+  %368 = load double, ptr %365, align 1
+  store double %368, ptr %367, align 1
+  %369 = getelementptr inbounds nuw i8, ptr %365, i64 8
+  %370 = load double, ptr %369, align 1
+  %371 = getelementptr inbounds nuw i8, ptr %367, i64 8
+  store double %370, ptr %371, align 1
+  %372 = or disjoint i64 %362, 1
+  %373 = mul nsw i64 %372, %347
+  %374 = getelementptr inbounds i8, ptr %358, i64 %373
+  %375 = shl nsw i64 %372, 4
+  %376 = getelementptr inbounds nuw i8, ptr %360, i64 %375
+  %377 = load double, ptr %374, align 1
+  store double %377, ptr %376, align 1
+  %378 = getelementptr inbounds nuw i8, ptr %374, i64 8
+  %379 = load double, ptr %378, align 1
+  %380 = getelementptr inbounds nuw i8, ptr %376, i64 8
+  store double %379, ptr %380, align 1
+  %381 = add nuw nsw i64 %362, 2
+  %382 = add i64 %363, 2
+  %383 = icmp eq i64 %382, %352
+  br i1 %383, label %384, label %361
+384:                                              ; preds = %361, %356
+  %385 = phi i64 [ 0, %356 ], [ %381, %361 ]
+  br i1 %353, label %395, label %386
+386:                                              ; preds = %384
+  %387 = mul nsw i64 %385, %347
+  %388 = getelementptr inbounds i8, ptr %358, i64 %387
+  %389 = shl nsw i64 %385, 4
+  %390 = getelementptr inbounds nuw i8, ptr %360, i64 %389
+  %391 = load double, ptr %388, align 1
+  store double %391, ptr %390, align 1
+  %392 = getelementptr inbounds nuw i8, ptr %388, i64 8
+  %393 = load double, ptr %392, align 1
+  %394 = getelementptr inbounds nuw i8, ptr %390, i64 8
+  store double %393, ptr %394, align 1
+  br label %395
+395:                                              ; preds = %386, %384, %354
+  %396 = add nuw nsw i64 %355, 1
+  %397 = icmp eq i64 %396, %283
+  br i1 %397, label %432, label %354
+398:                                              ; preds = %332
+  tail call void @llvm.memset.p0.i64(ptr nonnull align 1 %288, i8 0, i64 %289, i1 false)
+  %399 = add nuw nsw i64 %284, 16
+  %400 = and i64 %282, 3
+  %401 = icmp ult i64 %282, 4
+  br i1 %401, label %421, label %402
+402:                                              ; preds = %398
+  %403 = and i64 %282, 9223372036854775804
+  br label %404
+404:                                              ; preds = %404, %402
+  %405 = phi i64 [ 0, %402 ], [ %418, %404 ]
+  %406 = phi i64 [ 0, %402 ], [ %419, %404 ]
+  %407 = mul nuw nsw i64 %405, %399
+  %408 = getelementptr inbounds nuw i8, ptr %288, i64 %407
+  store double 1.000000e+00, ptr %408, align 1
+  %409 = or disjoint i64 %405, 1
+  %410 = mul nuw nsw i64 %409, %399
+  %411 = getelementptr inbounds nuw i8, ptr %288, i64 %410
+  store double 1.000000e+00, ptr %411, align 1
+  %412 = or disjoint i64 %405, 2
+  %413 = mul nuw nsw i64 %412, %399
+  %414 = getelementptr inbounds nuw i8, ptr %288, i64 %413
+  store double 1.000000e+00, ptr %414, align 1
+  %415 = or disjoint i64 %405, 3
+  %416 = mul nuw nsw i64 %415, %399
+  %417 = getelementptr inbounds nuw i8, ptr %288, i64 %416
+  store double 1.000000e+00, ptr %417, align 1
+  %418 = add nuw nsw i64 %405, 4
+  %419 = add i64 %406, 4
+  %420 = icmp eq i64 %419, %403
+  br i1 %420, label %421, label %404
+421:                                              ; preds = %404, %398
+  %422 = phi i64 [ 0, %398 ], [ %418, %404 ]
+  %423 = icmp eq i64 %400, 0
+  br i1 %423, label %432, label %424
+424:                                              ; preds = %421, %424
+  %425 = phi i64 [ %429, %424 ], [ %422, %421 ]
+  %426 = phi i64 [ %430, %424 ], [ 0, %421 ]
+  %427 = mul nuw nsw i64 %425, %399
+  %428 = getelementptr inbounds nuw i8, ptr %288, i64 %427
+  store double 1.000000e+00, ptr %428, align 1
+  %429 = add nuw nsw i64 %425, 1
+  %430 = add i64 %426, 1
+  %431 = icmp eq i64 %430, %400
+  br i1 %431, label %432, label %424
+432:                                              ; preds = %395, %421, %424, %340, %341
+  %433 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %434 = load i64, ptr %433, align 8
+  %435 = inttoptr i64 %434 to ptr
+  call void %435(ptr noundef nonnull %7, ptr noundef nonnull %8, ptr noundef %286, ptr noundef nonnull %7, ptr noundef %292, ptr noundef %288, ptr noundef nonnull %7, ptr noundef nonnull %9) #12
+  %436 = load i64, ptr %9, align 8
+  %437 = icmp eq i64 %436, 0
+  br i1 %437, label %438, label %505
+438:                                              ; preds = %432
+  %439 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %440 = load i64, ptr %439, align 8
+  %441 = inttoptr i64 %440 to ptr
+  call void %441(ptr noundef nonnull @.str, ptr noundef nonnull %7, ptr noundef %286, ptr noundef nonnull %7, ptr noundef nonnull %10, ptr noundef nonnull %11, ptr noundef %290, ptr noundef %294, ptr noundef nonnull %9, i64 noundef 1) #12
+  %442 = getelementptr inbounds nuw i8, ptr %0, i64 96
+  %443 = load i64, ptr %442, align 8
+  %444 = inttoptr i64 %443 to ptr
+  %445 = load i64, ptr %8, align 8
+  %446 = shl nsw i64 %445, 4
+  %447 = load i64, ptr %7, align 8
+  %448 = icmp sgt i64 %445, 0
+  br i1 %448, label %449, label %499
+449:                                              ; preds = %438
+  %450 = icmp sgt i64 %447, 0
+  %451 = and i64 %447, 1
+  %452 = icmp eq i64 %447, 1
+  %453 = and i64 %447, 9223372036854775806
+  %454 = icmp eq i64 %451, 0
+  br label %455
+455:                                              ; preds = %449, %496
+  %456 = phi i64 [ 0, %449 ], [ %497, %496 ]
+  br i1 %450, label %457, label %496
+457:                                              ; preds = %455
+  %458 = mul nsw i64 %456, %284
+  %459 = getelementptr inbounds i8, ptr %288, i64 %458
+  %460 = shl nsw i64 %456, 4
+  %461 = getelementptr inbounds nuw i8, ptr %444, i64 %460
+  br i1 %452, label %485, label %462
+462:                                              ; preds = %457, %462
+  %463 = phi i64 [ %482, %462 ], [ 0, %457 ]
+  %464 = phi i64 [ %483, %462 ], [ 0, %457 ]
+  %465 = shl nsw i64 %463, 4
+  %466 = getelementptr inbounds nuw i8, ptr %459, i64 %465
+  %467 = mul nuw nsw i64 %446, %463
+  %468 = getelementptr inbounds nuw i8, ptr %461, i64 %467
+  %469 = load double, ptr %466, align 1
+  store double %469, ptr %468, align 1
+  %470 = getelementptr inbounds nuw i8, ptr %466, i64 8
+  %471 = load double, ptr %470, align 1
+  %472 = getelementptr inbounds nuw i8, ptr %468, i64 8
+  store double %471, ptr %472, align 1
+  %473 = or disjoint i64 %463, 1
+  %474 = shl nsw i64 %473, 4
+  %475 = getelementptr inbounds nuw i8, ptr %459, i64 %474
+  %476 = mul nuw nsw i64 %446, %473
+  %477 = getelementptr inbounds nuw i8, ptr %461, i64 %476
+  %478 = load double, ptr %475, align 1
+  store double %478, ptr %477, align 1
+  %479 = getelementptr inbounds nuw i8, ptr %475, i64 8
+  %480 = load double, ptr %479, align 1
+  %481 = getelementptr inbounds nuw i8, ptr %477, i64 8
+  store double %480, ptr %481, align 1
+  %482 = add nuw nsw i64 %463, 2
+  %483 = add i64 %464, 2
+  %484 = icmp eq i64 %483, %453
+  br i1 %484, label %485, label %462
+485:                                              ; preds = %462, %457
+  %486 = phi i64 [ 0, %457 ], [ %482, %462 ]
+  br i1 %454, label %496, label %487
+487:                                              ; preds = %485
+  %488 = shl nsw i64 %486, 4
+  %489 = getelementptr inbounds nuw i8, ptr %459, i64 %488
+  %490 = mul nuw nsw i64 %446, %486
+  %491 = getelementptr inbounds nuw i8, ptr %461, i64 %490
+  %492 = load double, ptr %489, align 1
+  store double %492, ptr %491, align 1
+  %493 = getelementptr inbounds nuw i8, ptr %489, i64 8
+  %494 = load double, ptr %493, align 1
+  %495 = getelementptr inbounds nuw i8, ptr %491, i64 8
+  store double %494, ptr %495, align 1
+  br label %496
+496:                                              ; preds = %487, %485, %455
+  %497 = add nuw nsw i64 %456, 1
+  %498 = icmp eq i64 %497, %445
+  br i1 %498, label %499, label %455
+499:                                              ; preds = %496, %438
+  %500 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %501 = load double, ptr %500, align 8
+  %502 = load double, ptr %11, align 8
+  %503 = fcmp ogt double %502, %501
+  %504 = select i1 %503, i64 0, i64 2
+  br label %505
+505:                                              ; preds = %432, %499
+  %506 = phi i64 [ %504, %499 ], [ 1, %432 ]
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %11) #13
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %10) #13
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %9) #13
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #13
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #13
+  br label %507
+507:                                              ; preds = %505, %279
+  %508 = phi i64 [ %280, %279 ], [ %506, %505 ]
+  ret i64 %508
+}
+define internal range(i64 0, 2) i64 @sorted_rows(ptr nocapture noundef readonly %0) #2 {
+  %2 = alloca i64, align 8
+  %3 = getelementptr inbounds nuw i8, ptr %0, i64 8
+  %4 = load i64, ptr %3, align 8
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  %6 = load i64, ptr %5, align 8
+  %7 = mul nsw i64 %6, %4
+  %8 = load i64, ptr %0, align 8
+  %9 = icmp sgt i64 %8, 0
+  br i1 %9, label %10, label %269
+10:                                               ; preds = %1
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %12 = load i64, ptr %11, align 8
+  %13 = inttoptr i64 %12 to ptr
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %15 = load i64, ptr %14, align 8
+  %16 = inttoptr i64 %15 to ptr
+  %17 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 24
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 32
+  %20 = icmp eq i64 %4, 0
+  %21 = icmp sgt i64 %4, 0
+  %22 = add nsw i64 %4, -1
+  br label %23
+23:                                               ; preds = %10, %263
+  %24 = phi i64 [ 0, %10 ], [ %264, %263 ]
+  %25 = phi ptr [ %13, %10 ], [ %266, %263 ]
+  %26 = phi ptr [ %16, %10 ], [ %265, %263 ]
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %25, ptr align 1 %26, i64 %7, i1 false)
+  %27 = load i64, ptr %17, align 8
+  %28 = inttoptr i64 %27 to ptr
+  %29 = tail call i32 %28(ptr noundef %25, i64 noundef %4, ptr noundef null) #12
+  %30 = icmp eq i32 %29, 0
+  br i1 %30, label %31, label %269
+31:                                               ; preds = %23
+  %32 = load i64, ptr %18, align 8
+  %33 = icmp eq i64 %32, 0
+  br i1 %33, label %34, label %51
+34:                                               ; preds = %31
+  %35 = load i64, ptr %19, align 8
+  %36 = icmp eq i64 %35, 0
+  br i1 %36, label %263, label %37
+37:                                               ; preds = %34
+  %38 = load i64, ptr %5, align 8
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %2)
+  store i64 0, ptr %2, align 8
+  %39 = mul nsw i64 %38, %22
+  %40 = icmp sgt i64 %39, 0
+  br i1 %40, label %41, label %50
+41:                                               ; preds = %37
+  %42 = getelementptr inbounds nuw i8, ptr %25, i64 %39
+  %43 = sub i64 0, %38
+  br label %44
+44:                                               ; preds = %44, %41
+  %45 = phi ptr [ %42, %41 ], [ %48, %44 ]
+  %46 = phi ptr [ %25, %41 ], [ %47, %44 ]
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 8 %2, ptr align 1 %46, i64 %38, i1 false)
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %46, ptr nonnull align 1 %45, i64 %38, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 %45, ptr nonnull align 8 %2, i64 %38, i1 false)
+  %47 = getelementptr inbounds i8, ptr %46, i64 %38
+  %48 = getelementptr inbounds i8, ptr %45, i64 %43
+  %49 = icmp ult ptr %47, %48
+  br i1 %49, label %44, label %50
+50:                                               ; preds = %44, %37
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %2)
+  br label %263
+51:                                               ; preds = %31
+  %52 = load i64, ptr %5, align 8
+  %53 = icmp eq i64 %52, 8
+  %54 = load i64, ptr %19, align 8
+  br i1 %53, label %55, label %159
+55:                                               ; preds = %51
+  %56 = getelementptr i8, ptr %25, i64 -8
+  br i1 %20, label %69, label %57
+57:                                               ; preds = %55, %62
+  %58 = phi i64 [ %63, %62 ], [ %4, %55 ]
+  %59 = getelementptr double, ptr %56, i64 %58
+  %60 = load double, ptr %59, align 8
+  %61 = fcmp uno double %60, 0.000000e+00
+  br i1 %61, label %62, label %65
+62:                                               ; preds = %57
+  %63 = add nsw i64 %58, -1
+  %64 = icmp eq i64 %63, 0
+  br i1 %64, label %65, label %57
+65:                                               ; preds = %62, %57
+  %66 = phi i64 [ 0, %62 ], [ %58, %57 ]
+  %67 = icmp slt i64 %66, %4
+  %68 = and i1 %21, %67
+  br i1 %68, label %74, label %69
+69:                                               ; preds = %83, %65, %55
+  %70 = phi i1 [ %21, %65 ], [ false, %55 ], [ true, %83 ]
+  %71 = phi i1 [ %61, %65 ], [ true, %55 ], [ %61, %83 ]
+  %72 = phi i64 [ %66, %65 ], [ 0, %55 ], [ %66, %83 ]
+  %73 = icmp eq i64 %54, 0
+  br i1 %73, label %103, label %89
+74:                                               ; preds = %65, %83
+  %75 = phi i64 [ %84, %83 ], [ %66, %65 ]
+  %76 = phi i64 [ %85, %83 ], [ 0, %65 ]
+  %77 = getelementptr inbounds nuw double, ptr %26, i64 %76
+  %78 = load double, ptr %77, align 8
+  %79 = fcmp uno double %78, 0.000000e+00
+  br i1 %79, label %80, label %83
+80:                                               ; preds = %74
+  %81 = add nsw i64 %75, 1
+  %82 = getelementptr inbounds double, ptr %25, i64 %75
+  store double %78, ptr %82, align 8
+  br label %83
+83:                                               ; preds = %80, %74
+  %84 = phi i64 [ %81, %80 ], [ %75, %74 ]
+  %85 = add nuw nsw i64 %76, 1
+  %86 = icmp slt i64 %84, %4
+  %87 = icmp slt i64 %85, %4
+  %88 = select i1 %86, i1 %87, i1 false
+  br i1 %88, label %74, label %69
+89:                                               ; preds = %69
+  %90 = shl i64 %72, 3
+  %91 = add i64 %90, -8
+  %92 = icmp sgt i64 %91, 0
+  br i1 %92, label %93, label %103
+93:                                               ; preds = %89
+  %94 = getelementptr inbounds nuw i8, ptr %25, i64 %91
   br label %95
-69:                                               ; preds = %37
-  %70 = load i64, ptr %26, align 8
-  %71 = inttoptr i64 %70 to ptr
-  %72 = load i64, ptr %0, align 8
-  %73 = trunc i64 %72 to i32
-  %74 = load i64, ptr %27, align 8
-  %75 = trunc i64 %74 to i32
-  %76 = load i64, ptr %28, align 8
-  %77 = load i64, ptr %29, align 8
-  %78 = load i64, ptr %30, align 8
-  %79 = load i64, ptr %31, align 8
-  %80 = load i64, ptr %32, align 8
-  %81 = load i64, ptr %33, align 8
-  tail call void %71(i32 noundef 101, i32 noundef %73, i32 noundef %75, i64 noundef %76, i64 noundef %77, i64 noundef %78, ptr noundef nonnull @product.one32, ptr noundef %41, i64 noundef %79, ptr noundef %40, i64 noundef %80, ptr noundef nonnull @product.zero32, ptr noundef %39, i64 noundef %81) #11
-  br label %95
-82:                                               ; preds = %37
-  %83 = load i64, ptr %26, align 8
-  %84 = inttoptr i64 %83 to ptr
-  %85 = load i64, ptr %0, align 8
-  %86 = trunc i64 %85 to i32
-  %87 = load i64, ptr %27, align 8
-  %88 = trunc i64 %87 to i32
-  %89 = load i64, ptr %28, align 8
-  %90 = load i64, ptr %29, align 8
-  %91 = load i64, ptr %30, align 8
-  %92 = load i64, ptr %31, align 8
-  %93 = load i64, ptr %32, align 8
-  %94 = load i64, ptr %33, align 8
-  tail call void %84(i32 noundef 101, i32 noundef %86, i32 noundef %88, i64 noundef %89, i64 noundef %90, i64 noundef %91, ptr noundef nonnull @product.one64, ptr noundef %41, i64 noundef %92, ptr noundef %40, i64 noundef %93, ptr noundef nonnull @product.zero64, ptr noundef %39, i64 noundef %94) #11
-  br label %95
-95:                                               ; preds = %37, %82, %69, %56, %43
-  %96 = load i64, ptr %34, align 8
-  %97 = getelementptr inbounds i8, ptr %41, i64 %96
-  %98 = load i64, ptr %35, align 8
-  %99 = getelementptr inbounds i8, ptr %40, i64 %98
-  %100 = load i64, ptr %36, align 8
-  %101 = getelementptr inbounds i8, ptr %39, i64 %100
-  %102 = add nsw i64 %38, -1
-  %103 = icmp sgt i64 %38, 1
-  br i1 %103, label %37, label %104
-104:                                              ; preds = %95, %20, %14
-  %105 = phi i64 [ 1, %14 ], [ 0, %20 ], [ 0, %95 ]
-  ret i64 %105
+95:                                               ; preds = %95, %93
+  %96 = phi ptr [ %94, %93 ], [ %101, %95 ]
+  %97 = phi ptr [ %25, %93 ], [ %100, %95 ]
+  %98 = load i64, ptr %97, align 1
+  %99 = load i64, ptr %96, align 1
+  store i64 %99, ptr %97, align 1
+  store i64 %98, ptr %96, align 1
+  %100 = getelementptr inbounds nuw i8, ptr %97, i64 8
+  %101 = getelementptr inbounds i8, ptr %96, i64 -8
+  %102 = icmp ult ptr %100, %101
+  br i1 %102, label %95, label %103
+103:                                              ; preds = %95, %89, %69
+  br i1 %71, label %263, label %104
+104:                                              ; preds = %103
+  %105 = load double, ptr %25, align 8
+  %106 = fcmp ogt double %105, 0.000000e+00
+  br i1 %106, label %107, label %112
+107:                                              ; preds = %104
+  %108 = getelementptr double, ptr %25, i64 %72
+  %109 = getelementptr i8, ptr %108, i64 -8
+  %110 = load double, ptr %109, align 8
+  %111 = fcmp ogt double %110, 0.000000e+00
+  br i1 %111, label %263, label %112
+112:                                              ; preds = %107, %104
+  %113 = fcmp olt double %105, 0.000000e+00
+  br i1 %113, label %114, label %119
+114:                                              ; preds = %112
+  %115 = getelementptr double, ptr %25, i64 %72
+  %116 = getelementptr i8, ptr %115, i64 -8
+  %117 = load double, ptr %116, align 8
+  %118 = fcmp olt double %117, 0.000000e+00
+  br i1 %118, label %263, label %119
+119:                                              ; preds = %114, %112
+  %120 = icmp sgt i64 %72, 0
+  br i1 %120, label %121, label %129
+121:                                              ; preds = %119, %126
+  %122 = phi i64 [ %127, %126 ], [ 0, %119 ]
+  %123 = getelementptr inbounds nuw double, ptr %25, i64 %122
+  %124 = load double, ptr %123, align 8
+  %125 = fcmp une double %124, 0.000000e+00
+  br i1 %125, label %126, label %129
+126:                                              ; preds = %121
+  %127 = add nuw nsw i64 %122, 1
+  %128 = icmp eq i64 %127, %72
+  br i1 %128, label %263, label %121
+129:                                              ; preds = %121, %119
+  %130 = phi i64 [ 0, %119 ], [ %122, %121 ]
+  %131 = icmp slt i64 %130, %72
+  br i1 %131, label %132, label %263
+132:                                              ; preds = %129, %137
+  %133 = phi i64 [ %138, %137 ], [ %130, %129 ]
+  %134 = getelementptr inbounds nuw double, ptr %25, i64 %133
+  %135 = load double, ptr %134, align 8
+  %136 = fcmp oeq double %135, 0.000000e+00
+  br i1 %136, label %137, label %140
+137:                                              ; preds = %132
+  %138 = add i64 %133, 1
+  %139 = icmp eq i64 %138, %72
+  br i1 %139, label %140, label %132
+140:                                              ; preds = %137, %132
+  %141 = phi i64 [ %133, %132 ], [ %72, %137 ]
+  %142 = icmp slt i64 %130, %141
+  %143 = and i1 %70, %142
+  br i1 %143, label %144, label %263
+144:                                              ; preds = %140, %153
+  %145 = phi i64 [ %155, %153 ], [ 0, %140 ]
+  %146 = phi i64 [ %154, %153 ], [ %130, %140 ]
+  %147 = getelementptr inbounds nuw double, ptr %26, i64 %145
+  %148 = load double, ptr %147, align 8
+  %149 = fcmp oeq double %148, 0.000000e+00
+  br i1 %149, label %150, label %153
+150:                                              ; preds = %144
+  %151 = add nsw i64 %146, 1
+  %152 = getelementptr inbounds double, ptr %25, i64 %146
+  store double %148, ptr %152, align 8
+  br label %153
+153:                                              ; preds = %150, %144
+  %154 = phi i64 [ %151, %150 ], [ %146, %144 ]
+  %155 = add nuw nsw i64 %145, 1
+  %156 = icmp slt i64 %154, %141
+  %157 = icmp slt i64 %155, %4
+  %158 = select i1 %156, i1 %157, i1 false
+  br i1 %158, label %144, label %263
+159:                                              ; preds = %51
+  %160 = getelementptr i8, ptr %25, i64 -4
+  br i1 %20, label %173, label %161
+161:                                              ; preds = %159, %166
+  %162 = phi i64 [ %167, %166 ], [ %4, %159 ]
+  %163 = getelementptr float, ptr %160, i64 %162
+  %164 = load float, ptr %163, align 4
+  %165 = fcmp uno float %164, 0.000000e+00
+  br i1 %165, label %166, label %169
+166:                                              ; preds = %161
+  %167 = add nsw i64 %162, -1
+  %168 = icmp eq i64 %167, 0
+  br i1 %168, label %169, label %161
+169:                                              ; preds = %166, %161
+  %170 = phi i64 [ 0, %166 ], [ %162, %161 ]
+  %171 = icmp slt i64 %170, %4
+  %172 = and i1 %21, %171
+  br i1 %172, label %178, label %173
+173:                                              ; preds = %187, %169, %159
+  %174 = phi i1 [ %21, %169 ], [ false, %159 ], [ true, %187 ]
+  %175 = phi i1 [ %165, %169 ], [ true, %159 ], [ %165, %187 ]
+  %176 = phi i64 [ %170, %169 ], [ 0, %159 ], [ %170, %187 ]
+  %177 = icmp eq i64 %54, 0
+  br i1 %177, label %207, label %193
+178:                                              ; preds = %169, %187
+  %179 = phi i64 [ %188, %187 ], [ %170, %169 ]
+  %180 = phi i64 [ %189, %187 ], [ 0, %169 ]
+  %181 = getelementptr inbounds nuw float, ptr %26, i64 %180
+  %182 = load float, ptr %181, align 4
+  %183 = fcmp uno float %182, 0.000000e+00
+  br i1 %183, label %184, label %187
+184:                                              ; preds = %178
+  %185 = add nsw i64 %179, 1
+  %186 = getelementptr inbounds float, ptr %25, i64 %179
+  store float %182, ptr %186, align 4
+  br label %187
+187:                                              ; preds = %184, %178
+  %188 = phi i64 [ %185, %184 ], [ %179, %178 ]
+  %189 = add nuw nsw i64 %180, 1
+  %190 = icmp slt i64 %188, %4
+  %191 = icmp slt i64 %189, %4
+  %192 = select i1 %190, i1 %191, i1 false
+  br i1 %192, label %178, label %173
+193:                                              ; preds = %173
+  %194 = shl i64 %176, 2
+  %195 = add i64 %194, -4
+  %196 = icmp sgt i64 %195, 0
+  br i1 %196, label %197, label %207
+197:                                              ; preds = %193
+  %198 = getelementptr inbounds nuw i8, ptr %25, i64 %195
+  br label %199
+199:                                              ; preds = %199, %197
+  %200 = phi ptr [ %198, %197 ], [ %205, %199 ]
+  %201 = phi ptr [ %25, %197 ], [ %204, %199 ]
+  %202 = load i32, ptr %201, align 1
+  %203 = load i32, ptr %200, align 1
+  store i32 %203, ptr %201, align 1
+  store i32 %202, ptr %200, align 1
+  %204 = getelementptr inbounds nuw i8, ptr %201, i64 4
+  %205 = getelementptr inbounds i8, ptr %200, i64 -4
+  %206 = icmp ult ptr %204, %205
+  br i1 %206, label %199, label %207
+207:                                              ; preds = %199, %193, %173
+  br i1 %175, label %263, label %208
+208:                                              ; preds = %207
+  %209 = load float, ptr %25, align 4
+  %210 = fcmp ogt float %209, 0.000000e+00
+  br i1 %210, label %211, label %216
+211:                                              ; preds = %208
+  %212 = getelementptr float, ptr %25, i64 %176
+  %213 = getelementptr i8, ptr %212, i64 -4
+  %214 = load float, ptr %213, align 4
+  %215 = fcmp ogt float %214, 0.000000e+00
+  br i1 %215, label %263, label %216
+216:                                              ; preds = %211, %208
+  %217 = fcmp olt float %209, 0.000000e+00
+  br i1 %217, label %218, label %223
+218:                                              ; preds = %216
+  %219 = getelementptr float, ptr %25, i64 %176
+  %220 = getelementptr i8, ptr %219, i64 -4
+  %221 = load float, ptr %220, align 4
+  %222 = fcmp olt float %221, 0.000000e+00
+  br i1 %222, label %263, label %223
+223:                                              ; preds = %218, %216
+  %224 = icmp sgt i64 %176, 0
+  br i1 %224, label %225, label %233
+225:                                              ; preds = %223, %230
+  %226 = phi i64 [ %231, %230 ], [ 0, %223 ]
+  %227 = getelementptr inbounds nuw float, ptr %25, i64 %226
+  %228 = load float, ptr %227, align 4
+  %229 = fcmp une float %228, 0.000000e+00
+  br i1 %229, label %230, label %233
+230:                                              ; preds = %225
+  %231 = add nuw nsw i64 %226, 1
+  %232 = icmp eq i64 %231, %176
+  br i1 %232, label %263, label %225
+233:                                              ; preds = %225, %223
+  %234 = phi i64 [ 0, %223 ], [ %226, %225 ]
+  %235 = icmp slt i64 %234, %176
+  br i1 %235, label %236, label %263
+236:                                              ; preds = %233, %241
+  %237 = phi i64 [ %242, %241 ], [ %234, %233 ]
+  %238 = getelementptr inbounds nuw float, ptr %25, i64 %237
+  %239 = load float, ptr %238, align 4
+  %240 = fcmp oeq float %239, 0.000000e+00
+  br i1 %240, label %241, label %244
+241:                                              ; preds = %236
+  %242 = add i64 %237, 1
+  %243 = icmp eq i64 %242, %176
+  br i1 %243, label %244, label %236
+244:                                              ; preds = %241, %236
+  %245 = phi i64 [ %237, %236 ], [ %176, %241 ]
+  %246 = icmp slt i64 %234, %245
+  %247 = and i1 %174, %246
+  br i1 %247, label %248, label %263
+248:                                              ; preds = %244, %257
+  %249 = phi i64 [ %259, %257 ], [ 0, %244 ]
+  %250 = phi i64 [ %258, %257 ], [ %234, %244 ]
+  %251 = getelementptr inbounds nuw float, ptr %26, i64 %249
+  %252 = load float, ptr %251, align 4
+  %253 = fcmp oeq float %252, 0.000000e+00
+  br i1 %253, label %254, label %257
+254:                                              ; preds = %248
+  %255 = add nsw i64 %250, 1
+  %256 = getelementptr inbounds float, ptr %25, i64 %250
+  store float %252, ptr %256, align 4
+  br label %257
+257:                                              ; preds = %254, %248
+  %258 = phi i64 [ %255, %254 ], [ %250, %248 ]
+  %259 = add nuw nsw i64 %249, 1
+  %260 = icmp slt i64 %258, %245
+  %261 = icmp slt i64 %259, %4
+  %262 = select i1 %260, i1 %261, i1 false
+  br i1 %262, label %248, label %263
+263:                                              ; preds = %230, %257, %126, %153, %244, %233, %218, %211, %207, %140, %129, %114, %107, %103, %50, %34
+  %264 = add nuw nsw i64 %24, 1
+  %265 = getelementptr inbounds i8, ptr %26, i64 %7
+  %266 = getelementptr inbounds i8, ptr %25, i64 %7
+  %267 = load i64, ptr %0, align 8
+  %268 = icmp slt i64 %264, %267
+  br i1 %268, label %23, label %269
+269:                                              ; preds = %263, %23, %1
+  %270 = phi i64 [ 0, %1 ], [ 1, %23 ], [ 0, %263 ]
+  ret i64 %270
 }
 declare void @llvm.memcpy.p0.p0.i64(ptr noalias nocapture writeonly, ptr noalias nocapture readonly, i64, i1 immarg) #4
 declare void @llvm.lifetime.start.p0(i64 immarg, ptr nocapture) #5
@@ -2384,7 +3558,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %17 = getelementptr inbounds nuw [0 x i64], ptr %13, i64 0, i64 %16
   %18 = load i64, ptr %17, align 8
   %19 = getelementptr inbounds %struct.value, ptr %3, i64 %18
-  %20 = tail call fastcc ptr @shown(ptr noundef %0, ptr noundef %19) #13
+  %20 = tail call fastcc ptr @shown(ptr noundef %0, ptr noundef %19) #14
   %21 = getelementptr inbounds nuw ptr, ptr %8, i64 %16
   store ptr %20, ptr %21, align 8
   %22 = icmp eq ptr %20, null
@@ -2400,10 +3574,10 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %30 = icmp eq i64 %29, %28
   br i1 %30, label %31, label %36
 31:                                               ; preds = %27
-  %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %32 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
   %33 = getelementptr inbounds nuw i8, ptr %2, i64 16
   %34 = load ptr, ptr %33, align 8
-  %35 = call ptr %32(ptr noundef %34, ptr noundef nonnull %8, i64 noundef %28, ptr noundef null) #11
+  %35 = call ptr %32(ptr noundef %34, ptr noundef nonnull %8, i64 noundef %28, ptr noundef null) #12
   br label %36
 36:                                               ; preds = %31, %27
   %37 = phi ptr [ %35, %31 ], [ null, %27 ]
@@ -2411,18 +3585,18 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   br i1 %38, label %46, label %39
 39:                                               ; preds = %36, %39
   %40 = phi i64 [ %42, %39 ], [ %29, %36 ]
-  %41 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %41 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %42 = add nsw i64 %40, -1
   %43 = getelementptr inbounds ptr, ptr %8, i64 %42
   %44 = load ptr, ptr %43, align 8
-  call void %41(ptr noundef %44) #11
+  call void %41(ptr noundef %44) #12
   %45 = icmp eq i64 %42, 0
   br i1 %45, label %46, label %39
 46:                                               ; preds = %39, %36
   %47 = icmp eq ptr %37, null
   br i1 %47, label %114, label %48
 48:                                               ; preds = %46
-  %49 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %49 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %50 = getelementptr inbounds i8, ptr %37, i64 %49
   %51 = load ptr, ptr %50, align 8
   %52 = getelementptr inbounds nuw i8, ptr %0, i64 80
@@ -2430,7 +3604,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %54 = icmp eq ptr %51, %53
   br i1 %54, label %55, label %97
 55:                                               ; preds = %48
-  %56 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %56 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
   %57 = getelementptr inbounds i8, ptr %37, i64 %56
   %58 = load i64, ptr %57, align 8
   %59 = load ptr, ptr %12, align 8
@@ -2438,7 +3612,7 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %61 = icmp eq i64 %58, %60
   br i1 %61, label %62, label %97
 62:                                               ; preds = %55
-  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %64 = getelementptr inbounds i8, ptr %37, i64 %63
   %65 = load i32, ptr %64, align 4
   %66 = sext i32 %65 to i64
@@ -2447,10 +3621,10 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %69 = icmp eq i64 %68, %66
   br i1 %69, label %70, label %97
 70:                                               ; preds = %62
-  %71 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %71 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %72 = getelementptr inbounds i8, ptr %37, i64 %71
   %73 = load ptr, ptr %72, align 8
-  %74 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %74 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %75 = getelementptr inbounds i8, ptr %37, i64 %74
   %76 = load ptr, ptr %75, align 8
   %77 = icmp slt i32 %65, 1
@@ -2479,15 +3653,15 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %96 = icmp eq i64 %92, %95
   br i1 %96, label %80, label %97
 97:                                               ; preds = %90, %83, %55, %62, %48
-  %98 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %98(ptr noundef nonnull %37) #11
+  %98 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %98(ptr noundef nonnull %37) #12
   br label %114
 99:                                               ; preds = %80, %70
   %100 = load i64, ptr %5, align 8
   %101 = getelementptr inbounds [0 x i64], ptr %13, i64 0, i64 %100
   %102 = load i64, ptr %101, align 8
   %103 = getelementptr inbounds %struct.value, ptr %3, i64 %102
-  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %104 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %105 = getelementptr inbounds i8, ptr %37, i64 %104
   %106 = load i64, ptr %105, align 8
   %107 = getelementptr inbounds nuw i8, ptr %103, i64 16
@@ -2495,8 +3669,8 @@ define internal fastcc range(i32 -1, 2) i32 @call_routine(ptr nocapture noundef 
   %109 = icmp eq ptr %108, null
   br i1 %109, label %112, label %110
 110:                                              ; preds = %99
-  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %111(ptr noundef nonnull %108) #11
+  %111 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %111(ptr noundef nonnull %108) #12
   br label %112
 112:                                              ; preds = %99, %110
   store i64 %106, ptr %103, align 8
@@ -2516,7 +3690,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %10 = load i64, ptr %9, align 8
   %11 = getelementptr inbounds nuw i8, ptr %1, i64 56
   %12 = load i64, ptr %11, align 8
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %8) #12
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %8) #13
   %13 = add nsw i64 %12, %10
   %14 = getelementptr inbounds nuw i8, ptr %2, i64 64
   %15 = load i64, ptr %14, align 8
@@ -2622,9 +3796,9 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %100 = icmp eq ptr %99, null
   br i1 %100, label %104, label %101
 101:                                              ; preds = %98
-  %102 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %102 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %103 = load ptr, ptr %54, align 8
-  tail call void %102(ptr noundef %103) #11
+  tail call void %102(ptr noundef %103) #12
   br label %269
 104:                                              ; preds = %98
   %105 = getelementptr inbounds nuw %struct.result, ptr %26, i64 %91
@@ -2641,12 +3815,12 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %115 = add nsw i64 %114, %112
   %116 = getelementptr i64, ptr %60, i64 %91
   store i64 %115, ptr %116, align 8
-  %117 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %117 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %118 = getelementptr inbounds nuw [0 x i64], ptr %56, i64 0, i64 %108
   %119 = load i64, ptr %118, align 8
   %120 = getelementptr inbounds %struct.value, ptr %3, i64 %119, i32 2
   %121 = load ptr, ptr %120, align 8
-  tail call void %117(ptr noundef %121) #11
+  tail call void %117(ptr noundef %121) #12
   br label %269
 122:                                              ; preds = %93, %104
   %123 = phi ptr [ %97, %93 ], [ %106, %104 ]
@@ -2663,7 +3837,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %132 = getelementptr inbounds %struct.value, ptr %3, i64 %131
   %133 = getelementptr inbounds nuw i8, ptr %132, i64 16
   %134 = load ptr, ptr %133, align 8
-  %135 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %135 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %136 = getelementptr inbounds i8, ptr %134, i64 %135
   %137 = getelementptr inbounds i8, ptr %136, i64 -8
   %138 = load i32, ptr %137, align 4
@@ -2675,7 +3849,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %143 = icmp eq ptr %141, %142
   br i1 %143, label %144, label %209
 144:                                              ; preds = %140
-  %145 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %145 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %146 = getelementptr inbounds i8, ptr %134, i64 %145
   %147 = load i64, ptr %146, align 8
   %148 = load i64, ptr %132, align 8
@@ -2684,7 +3858,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
 150:                                              ; preds = %144
   %151 = getelementptr inbounds nuw i8, ptr %132, i64 8
   %152 = load ptr, ptr %151, align 8
-  %153 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %153 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
   %154 = getelementptr inbounds i8, ptr %134, i64 %153
   %155 = load i64, ptr %154, align 8
   %156 = load ptr, ptr %152, align 8
@@ -2692,7 +3866,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %158 = icmp eq i64 %155, %157
   br i1 %158, label %159, label %209
 159:                                              ; preds = %150
-  %160 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %160 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %161 = getelementptr inbounds i8, ptr %134, i64 %160
   %162 = load i32, ptr %161, align 4
   %163 = sext i32 %162 to i64
@@ -2701,10 +3875,10 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %166 = icmp eq i64 %165, %163
   br i1 %166, label %167, label %209
 167:                                              ; preds = %159
-  %168 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %168 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %169 = getelementptr inbounds i8, ptr %134, i64 %168
   %170 = load ptr, ptr %169, align 8
-  %171 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %171 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %172 = getelementptr inbounds i8, ptr %134, i64 %171
   %173 = load ptr, ptr %172, align 8
   %174 = icmp slt i32 %162, 1
@@ -2733,7 +3907,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %193 = icmp eq i64 %189, %192
   br i1 %193, label %177, label %209
 194:                                              ; preds = %177, %167
-  %195 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %195 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
   %196 = getelementptr inbounds i8, ptr %134, i64 %195
   %197 = load ptr, ptr %196, align 8
   %198 = icmp eq ptr %197, null
@@ -2745,8 +3919,8 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %203 = icmp eq ptr %201, %202
   br i1 %203, label %204, label %209
 204:                                              ; preds = %194, %199
-  %205 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  tail call void %205(ptr noundef nonnull %134) #11
+  %205 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  tail call void %205(ptr noundef nonnull %134) #12
   %206 = load i64, ptr %57, align 8
   %207 = getelementptr inbounds i64, ptr %19, i64 %206
   %208 = load i64, ptr %207, align 8
@@ -2767,13 +3941,13 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %220 = icmp eq ptr %219, null
   br i1 %220, label %224, label %221
 221:                                              ; preds = %217
-  %222 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %223 = tail call ptr %222(ptr noundef nonnull %219, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %222 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %223 = tail call ptr %222(ptr noundef nonnull %219, ptr noundef null, i64 noundef 0, ptr noundef null) #12
   br label %247
 224:                                              ; preds = %217
-  %225 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %225 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %226 = load ptr, ptr %123, align 8
-  tail call void %225(ptr noundef %226) #11
+  tail call void %225(ptr noundef %226) #12
   %227 = getelementptr inbounds nuw i8, ptr %123, i64 40
   %228 = load i64, ptr %227, align 8
   %229 = icmp eq i64 %228, 0
@@ -2791,30 +3965,30 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
 238:                                              ; preds = %233, %230
   %239 = phi i64 [ %236, %233 ], [ %232, %230 ]
   %240 = phi ptr [ %237, %233 ], [ null, %230 ]
-  %241 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %241 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
   %242 = load ptr, ptr %58, align 8
   %243 = load ptr, ptr %123, align 8
   %244 = trunc i64 %239 to i32
   %245 = getelementptr inbounds nuw i8, ptr %123, i64 48
-  %246 = tail call ptr %241(ptr noundef %242, ptr noundef %243, i32 noundef %244, ptr noundef nonnull %245, ptr noundef %240, ptr noundef null, i32 noundef 0, ptr noundef null) #11
+  %246 = tail call ptr %241(ptr noundef %242, ptr noundef %243, i32 noundef %244, ptr noundef nonnull %245, ptr noundef %240, ptr noundef null, i32 noundef 0, ptr noundef null) #12
   br label %247
 247:                                              ; preds = %238, %221
   %248 = phi ptr [ %246, %238 ], [ %223, %221 ]
   %249 = icmp eq ptr %248, null
   br i1 %249, label %276, label %259
 250:                                              ; preds = %209
-  %251 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %251 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
   %252 = add nsw i64 %215, 1
-  %253 = tail call ptr %251(ptr noundef null, i64 noundef %252) #11
+  %253 = tail call ptr %251(ptr noundef null, i64 noundef %252) #12
   %254 = icmp eq ptr %253, null
   br i1 %254, label %276, label %255
 255:                                              ; preds = %250
   %256 = ptrtoint ptr %253 to i64
-  %257 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %257 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %258 = add nsw i64 %257, %256
   br label %263
 259:                                              ; preds = %247
-  %260 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %260 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %261 = getelementptr inbounds i8, ptr %248, i64 %260
   %262 = load i64, ptr %261, align 8
   br label %263
@@ -2854,8 +4028,8 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %288 = icmp eq ptr %287, null
   br i1 %288, label %294, label %289
 289:                                              ; preds = %285
-  %290 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %291 = tail call ptr %290(ptr noundef nonnull %287, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %290 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %291 = tail call ptr %290(ptr noundef nonnull %287, ptr noundef null, i64 noundef 0, ptr noundef null) #12
   %292 = icmp eq ptr %291, null
   %293 = load i64, ptr %14, align 8
   br i1 %292, label %432, label %294
@@ -2892,7 +4066,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %321 = phi ptr [ %427, %422 ], [ %297, %307 ]
   %322 = phi i64 [ %424, %422 ], [ 0, %307 ]
   %323 = getelementptr inbounds nuw i8, ptr %321, i64 8
-  %324 = call i64 @launch(ptr noundef nonnull %323, ptr noundef nonnull %19, ptr noundef nonnull %8) #13
+  %324 = call i64 @launch(ptr noundef nonnull %323, ptr noundef nonnull %19, ptr noundef nonnull %8) #14
   %325 = icmp ne i64 %322, 0
   %326 = or i1 %310, %325
   %327 = icmp ne i64 %324, 0
@@ -2914,36 +4088,36 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %340 = icmp eq i64 %339, 0
   br i1 %340, label %341, label %362
 341:                                              ; preds = %329
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %7) #12
-  %342 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %343 = call ptr %342(i64 noundef %330) #11
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %7) #13
+  %342 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %343 = call ptr %342(i64 noundef %330) #12
   store ptr %343, ptr %7, align 8
   %344 = icmp eq ptr %343, null
   br i1 %344, label %355, label %345
 345:                                              ; preds = %341
-  %346 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %346 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
   %347 = load ptr, ptr %336, align 8
-  %348 = call ptr %346(ptr noundef %347, ptr noundef nonnull %7, i64 noundef 1, ptr noundef null) #11
+  %348 = call ptr %346(ptr noundef %347, ptr noundef nonnull %7, i64 noundef 1, ptr noundef null) #12
   %349 = load ptr, ptr %7, align 8
   %350 = icmp eq ptr %349, null
   br i1 %350, label %353, label %351
 351:                                              ; preds = %345
-  %352 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %352(ptr noundef nonnull %349) #11
+  %352 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %352(ptr noundef nonnull %349) #12
   br label %353
 353:                                              ; preds = %351, %345
   %354 = icmp eq ptr %348, null
   br i1 %354, label %355, label %356
 355:                                              ; preds = %341, %353
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #12
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #13
   br label %432
 356:                                              ; preds = %353
-  %357 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %358 = call i64 %357(ptr noundef nonnull %348) #11
+  %357 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  %358 = call i64 %357(ptr noundef nonnull %348) #12
   store i64 %358, ptr %338, align 8
-  %359 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %359(ptr noundef nonnull %348) #11
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #12
+  %359 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %359(ptr noundef nonnull %348) #12
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %7) #13
   %360 = load i64, ptr %338, align 8
   %361 = icmp eq i64 %360, 0
   br i1 %361, label %432, label %362
@@ -2963,13 +4137,13 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %374 = icmp eq ptr %373, null
   br i1 %374, label %378, label %375
 375:                                              ; preds = %371
-  %376 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %377 = call ptr %376(ptr noundef nonnull %373, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %376 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %377 = call ptr %376(ptr noundef nonnull %373, ptr noundef null, i64 noundef 0, ptr noundef null) #12
   br label %401
 378:                                              ; preds = %371
-  %379 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %379 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %380 = load ptr, ptr %364, align 8
-  call void %379(ptr noundef %380) #11
+  call void %379(ptr noundef %380) #12
   %381 = getelementptr inbounds nuw i8, ptr %364, i64 40
   %382 = load i64, ptr %381, align 8
   %383 = icmp eq i64 %382, 0
@@ -2987,30 +4161,30 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
 392:                                              ; preds = %387, %384
   %393 = phi i64 [ %390, %387 ], [ %386, %384 ]
   %394 = phi ptr [ %391, %387 ], [ null, %384 ]
-  %395 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %395 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
   %396 = load ptr, ptr %316, align 8
   %397 = load ptr, ptr %364, align 8
   %398 = trunc i64 %393 to i32
   %399 = getelementptr inbounds nuw i8, ptr %364, i64 48
-  %400 = call ptr %395(ptr noundef %396, ptr noundef %397, i32 noundef %398, ptr noundef nonnull %399, ptr noundef %394, ptr noundef null, i32 noundef 0, ptr noundef null) #11
+  %400 = call ptr %395(ptr noundef %396, ptr noundef %397, i32 noundef %398, ptr noundef nonnull %399, ptr noundef %394, ptr noundef null, i32 noundef 0, ptr noundef null) #12
   br label %401
 401:                                              ; preds = %392, %375
   %402 = phi ptr [ %400, %392 ], [ %377, %375 ]
   %403 = icmp eq ptr %402, null
   br i1 %403, label %432, label %413
 404:                                              ; preds = %362
-  %405 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %405 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 288), align 8
   %406 = add nsw i64 %369, 1
-  %407 = call ptr %405(ptr noundef null, i64 noundef %406) #11
+  %407 = call ptr %405(ptr noundef null, i64 noundef %406) #12
   %408 = icmp eq ptr %407, null
   br i1 %408, label %432, label %409
 409:                                              ; preds = %404
   %410 = ptrtoint ptr %407 to i64
-  %411 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
+  %411 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
   %412 = add nsw i64 %411, %410
   br label %417
 413:                                              ; preds = %401
-  %414 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %414 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %415 = getelementptr inbounds i8, ptr %402, i64 %414
   %416 = load i64, ptr %415, align 8
   br label %417
@@ -3018,9 +4192,9 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %418 = phi ptr [ %407, %409 ], [ %402, %413 ]
   %419 = phi i64 [ %412, %409 ], [ %416, %413 ]
   store i64 %419, ptr %313, align 8
-  %420 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %420 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %421 = load ptr, ptr %23, align 16
-  call void %420(ptr noundef %421) #11
+  call void %420(ptr noundef %421) #12
   store ptr %418, ptr %23, align 16
   br label %422
 422:                                              ; preds = %417, %319
@@ -3042,8 +4216,8 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %437 = icmp eq ptr %433, null
   br i1 %437, label %440, label %438
 438:                                              ; preds = %432
-  %439 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %439(ptr noundef nonnull %433) #11
+  %439 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %439(ptr noundef nonnull %433) #12
   br label %440
 440:                                              ; preds = %438, %432
   %441 = icmp eq i64 %435, 0
@@ -3053,11 +4227,11 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   br i1 %444, label %445, label %452
 445:                                              ; preds = %440, %445
   %446 = phi i64 [ %448, %445 ], [ %283, %440 ]
-  %447 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %447 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %448 = add nsw i64 %446, -1
   %449 = getelementptr inbounds ptr, ptr %23, i64 %448
   %450 = load ptr, ptr %449, align 8
-  call void %447(ptr noundef %450) #11
+  call void %447(ptr noundef %450) #12
   %451 = icmp sgt i64 %448, %443
   br i1 %451, label %445, label %452
 452:                                              ; preds = %445, %440
@@ -3078,8 +4252,8 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
     i64 -1, label %461
   ]
 461:                                              ; preds = %459
-  %462 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 208), align 8
-  %463 = call ptr %462() #11
+  %462 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %463 = call ptr %462() #12
   br label %523
 464:                                              ; preds = %459
   %465 = getelementptr inbounds nuw i8, ptr %2, i64 8
@@ -3087,31 +4261,31 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %467 = icmp eq ptr %466, null
   br i1 %467, label %523, label %468
 468:                                              ; preds = %464
-  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #12
-  %469 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %470 = call ptr %469(i64 noundef range(i64 1, 0) %435) #11
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %6) #13
+  %469 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %470 = call ptr %469(i64 noundef range(i64 1, 0) %435) #12
   store ptr %470, ptr %6, align 16
   %471 = getelementptr inbounds nuw i8, ptr %6, i64 8
   %472 = icmp eq ptr %470, null
   br i1 %472, label %497, label %473
 473:                                              ; preds = %468
-  %474 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %475 = call ptr %474(i64 noundef %460) #11
+  %474 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %475 = call ptr %474(i64 noundef %460) #12
   store ptr %475, ptr %471, align 8
   %476 = icmp eq ptr %475, null
   br i1 %476, label %483, label %477
 477:                                              ; preds = %473
-  %478 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %478 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
   %479 = load ptr, ptr %465, align 8
-  %480 = call ptr %478(ptr noundef %479, ptr noundef nonnull %6, i64 noundef 2, ptr noundef null) #11
+  %480 = call ptr %478(ptr noundef %479, ptr noundef nonnull %6, i64 noundef 2, ptr noundef null) #12
   %481 = load ptr, ptr %6, align 16
   %482 = icmp eq ptr %481, null
   br i1 %482, label %487, label %483
 483:                                              ; preds = %477, %473
   %484 = phi ptr [ %480, %477 ], [ null, %473 ]
   %485 = phi ptr [ %481, %477 ], [ %470, %473 ]
-  %486 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %486(ptr noundef nonnull %485) #11
+  %486 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %486(ptr noundef nonnull %485) #12
   br label %487
 487:                                              ; preds = %483, %477
   %488 = phi ptr [ %484, %483 ], [ %480, %477 ]
@@ -3119,19 +4293,19 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %490 = icmp eq ptr %489, null
   br i1 %490, label %493, label %491
 491:                                              ; preds = %487
-  %492 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %492(ptr noundef nonnull %489) #11
+  %492 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %492(ptr noundef nonnull %489) #12
   br label %493
 493:                                              ; preds = %491, %487
   %494 = icmp eq ptr %488, null
   br i1 %494, label %497, label %495
 495:                                              ; preds = %493
-  %496 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %496(ptr noundef nonnull %488) #11
+  %496 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %496(ptr noundef nonnull %488) #12
   br label %497
 497:                                              ; preds = %495, %493, %468
   %498 = phi i32 [ 0, %495 ], [ -1, %493 ], [ -1, %468 ]
-  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #12
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %6) #13
   br label %523
 499:                                              ; preds = %456, %519
   %500 = phi i64 [ 0, %456 ], [ %521, %519 ]
@@ -3155,8 +4329,8 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
   %516 = icmp eq ptr %515, null
   br i1 %516, label %519, label %517
 517:                                              ; preds = %510
-  %518 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %518(ptr noundef nonnull %515) #11
+  %518 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %518(ptr noundef nonnull %515) #12
   br label %519
 519:                                              ; preds = %510, %517
   store i64 %506, ptr %504, align 8
@@ -3169,7 +4343,7 @@ define internal fastcc range(i32 -1, 2) i32 @follow(ptr nocapture noundef readon
 523:                                              ; preds = %519, %454, %497, %464, %461, %459, %452
   %524 = phi i32 [ -1, %452 ], [ -1, %461 ], [ %498, %497 ], [ -1, %459 ], [ 0, %464 ], [ 1, %454 ], [ 1, %519 ]
   call void @llvm.stackrestore.p0(ptr %18)
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #12
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %8) #13
   ret i32 %524
 }
 define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonly %0, ptr nocapture noundef readonly %1, ptr nocapture noundef nonnull %2, ptr nocapture noundef nonnull %3) unnamed_addr #2 {
@@ -3196,7 +4370,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %23 = getelementptr inbounds %struct.value, ptr %2, i64 %22
   %24 = getelementptr inbounds nuw i8, ptr %23, i64 16
   %25 = load ptr, ptr %24, align 8
-  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %26 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %27 = getelementptr inbounds i8, ptr %25, i64 %26
   %28 = getelementptr inbounds i8, ptr %27, i64 -8
   %29 = load i32, ptr %28, align 4
@@ -3209,7 +4383,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %35 = icmp eq ptr %32, %34
   br i1 %35, label %36, label %98
 36:                                               ; preds = %31
-  %37 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %37 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %38 = getelementptr inbounds i8, ptr %25, i64 %37
   %39 = load i64, ptr %38, align 8
   %40 = load i64, ptr %23, align 8
@@ -3218,7 +4392,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
 42:                                               ; preds = %36
   %43 = getelementptr inbounds nuw i8, ptr %23, i64 8
   %44 = load ptr, ptr %43, align 8
-  %45 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %45 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
   %46 = getelementptr inbounds i8, ptr %25, i64 %45
   %47 = load i64, ptr %46, align 8
   %48 = load ptr, ptr %44, align 8
@@ -3226,7 +4400,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %50 = icmp eq i64 %47, %49
   br i1 %50, label %51, label %98
 51:                                               ; preds = %42
-  %52 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %52 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %53 = getelementptr inbounds i8, ptr %25, i64 %52
   %54 = load i32, ptr %53, align 4
   %55 = sext i32 %54 to i64
@@ -3235,10 +4409,10 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %58 = icmp eq i64 %57, %55
   br i1 %58, label %59, label %98
 59:                                               ; preds = %51
-  %60 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %60 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %61 = getelementptr inbounds i8, ptr %25, i64 %60
   %62 = load ptr, ptr %61, align 8
-  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %63 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %64 = getelementptr inbounds i8, ptr %25, i64 %63
   %65 = load ptr, ptr %64, align 8
   %66 = icmp slt i32 %54, 1
@@ -3267,7 +4441,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %85 = icmp eq i64 %81, %84
   br i1 %85, label %69, label %98
 86:                                               ; preds = %69, %59
-  %87 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %87 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
   %88 = getelementptr inbounds i8, ptr %25, i64 %87
   %89 = load ptr, ptr %88, align 8
   %90 = icmp eq ptr %89, null
@@ -3290,7 +4464,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %104 = getelementptr inbounds nuw [0 x i64], ptr %100, i64 0, i64 %103
   %105 = load i64, ptr %104, align 8
   %106 = getelementptr inbounds %struct.value, ptr %2, i64 %105
-  %107 = tail call fastcc ptr @shown(ptr noundef %0, ptr noundef %106) #13
+  %107 = tail call fastcc ptr @shown(ptr noundef %0, ptr noundef %106) #14
   %108 = getelementptr inbounds nuw ptr, ptr %11, i64 %103
   store ptr %107, ptr %108, align 8
   %109 = icmp eq ptr %107, null
@@ -3310,14 +4484,14 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   br label %120
 120:                                              ; preds = %118, %132
   %121 = phi i64 [ %114, %118 ], [ %133, %132 ]
-  %122 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %122 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
   %123 = load i64, ptr %119, align 8
   %124 = add nsw i64 %123, %121
   %125 = getelementptr inbounds [0 x i64], ptr %100, i64 0, i64 %124
   %126 = load i64, ptr %125, align 8
   %127 = getelementptr inbounds i64, ptr %3, i64 %126
   %128 = load i64, ptr %127, align 8
-  %129 = tail call ptr %122(i64 noundef %128) #11
+  %129 = tail call ptr %122(i64 noundef %128) #12
   %130 = getelementptr inbounds nuw ptr, ptr %11, i64 %121
   store ptr %129, ptr %130, align 8
   %131 = icmp eq ptr %129, null
@@ -3333,16 +4507,16 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %139 = icmp eq i64 %138, %9
   br i1 %139, label %140, label %149
 140:                                              ; preds = %137
-  %141 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
-  %142 = tail call ptr %141(i64 noundef %99) #11
+  %141 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
+  %142 = tail call ptr %141(i64 noundef %99) #12
   %143 = getelementptr inbounds nuw ptr, ptr %11, i64 %9
   store ptr %142, ptr %143, align 8
   %144 = icmp eq ptr %142, null
   br i1 %144, label %149, label %145
 145:                                              ; preds = %140
-  %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %146 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
   %147 = load ptr, ptr %12, align 8
-  %148 = call ptr %146(ptr noundef %147, ptr noundef nonnull %11, i64 noundef %10, ptr noundef null) #11
+  %148 = call ptr %146(ptr noundef %147, ptr noundef nonnull %11, i64 noundef %10, ptr noundef null) #12
   br label %149
 149:                                              ; preds = %145, %140, %137
   %150 = phi ptr [ %148, %145 ], [ null, %140 ], [ null, %137 ]
@@ -3351,11 +4525,11 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   br i1 %152, label %160, label %153
 153:                                              ; preds = %149, %153
   %154 = phi i64 [ %156, %153 ], [ %151, %149 ]
-  %155 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %155 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %156 = add nsw i64 %154, -1
   %157 = getelementptr inbounds ptr, ptr %11, i64 %156
   %158 = load ptr, ptr %157, align 8
-  call void %155(ptr noundef %158) #11
+  call void %155(ptr noundef %158) #12
   %159 = icmp eq i64 %156, 0
   br i1 %159, label %160, label %153
 160:                                              ; preds = %153, %149
@@ -3367,7 +4541,7 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %165 = icmp eq ptr %150, %164
   br i1 %165, label %224, label %166
 166:                                              ; preds = %162
-  %167 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
+  %167 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
   %168 = getelementptr inbounds i8, ptr %150, i64 %167
   %169 = getelementptr inbounds i64, ptr %100, i64 %6
   %170 = getelementptr inbounds nuw i8, ptr %1, i64 56
@@ -3384,27 +4558,27 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   %179 = shl nuw nsw i64 %178, 1
   %180 = getelementptr inbounds nuw ptr, ptr %168, i64 %179
   %181 = load ptr, ptr %180, align 8
-  %182 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  call void %182(ptr noundef %181) #11
+  %182 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  call void %182(ptr noundef %181) #12
   %183 = getelementptr inbounds nuw i64, ptr %169, i64 %178
   %184 = load i64, ptr %183, align 8
   %185 = getelementptr inbounds %struct.value, ptr %2, i64 %184
-  %186 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %186 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %187 = getelementptr inbounds i8, ptr %181, i64 %186
   %188 = load i64, ptr %187, align 8
-  %189 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %189 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
   %190 = or disjoint i64 %179, 1
   %191 = getelementptr inbounds nuw ptr, ptr %168, i64 %190
   %192 = load ptr, ptr %191, align 8
-  %193 = call i64 %189(ptr noundef %192) #11
+  %193 = call i64 %189(ptr noundef %192) #12
   %194 = inttoptr i64 %193 to ptr
   %195 = getelementptr inbounds nuw i8, ptr %185, i64 16
   %196 = load ptr, ptr %195, align 8
   %197 = icmp eq ptr %196, null
   br i1 %197, label %200, label %198
 198:                                              ; preds = %177
-  %199 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %199(ptr noundef nonnull %196) #11
+  %199 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %199(ptr noundef nonnull %196) #12
   br label %200
 200:                                              ; preds = %177, %198
   store i64 %188, ptr %185, align 8
@@ -3417,13 +4591,13 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   br i1 %204, label %177, label %173
 205:                                              ; preds = %173, %205
   %206 = phi i64 [ %221, %205 ], [ 0, %173 ]
-  %207 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
+  %207 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
   %208 = load i64, ptr %170, align 8
   %209 = shl i64 %208, 4
   %210 = getelementptr i8, ptr %168, i64 %209
   %211 = getelementptr ptr, ptr %210, i64 %206
   %212 = load ptr, ptr %211, align 8
-  %213 = call i64 %207(ptr noundef %212) #11
+  %213 = call i64 %207(ptr noundef %212) #12
   %214 = load i64, ptr %170, align 8
   %215 = load i64, ptr %7, align 8
   %216 = getelementptr i64, ptr %169, i64 %214
@@ -3438,8 +4612,8 @@ define internal fastcc range(i32 -1, 3) i32 @asked(ptr nocapture noundef readonl
   br i1 %223, label %205, label %224
 224:                                              ; preds = %205, %173, %162
   %225 = phi i32 [ 2, %162 ], [ 1, %173 ], [ 1, %205 ]
-  %226 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %226(ptr noundef nonnull %150) #11
+  %226 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %226(ptr noundef nonnull %150) #12
   br label %227
 227:                                              ; preds = %224, %160, %4
   %228 = phi i32 [ 2, %4 ], [ -1, %160 ], [ %225, %224 ]
@@ -3547,7 +4721,7 @@ define internal fastcc void @copy_items(ptr nocapture noundef writeonly %0, ptr 
   %92 = phi i64 [ %95, %91 ], [ 0, %52 ]
   %93 = phi ptr [ %96, %91 ], [ %0, %52 ]
   %94 = phi ptr [ %97, %91 ], [ %1, %52 ]
-  tail call fastcc void @copy_items(ptr noundef %93, ptr noundef %94, ptr noundef %2, i64 noundef %28) #13
+  tail call fastcc void @copy_items(ptr noundef %93, ptr noundef %94, ptr noundef %2, i64 noundef %28) #14
   %95 = add nuw nsw i64 %92, 1
   %96 = getelementptr inbounds i8, ptr %93, i64 %53
   %97 = getelementptr inbounds i8, ptr %94, i64 %27
@@ -3961,12 +5135,12 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
   br i1 %8, label %9, label %23
 9:                                                ; preds = %2, %20
   %10 = phi i64 [ %21, %20 ], [ 0, %2 ]
-  %11 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 264), align 8
+  %11 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 280), align 8
   %12 = getelementptr inbounds nuw i64, ptr %7, i64 %10
   %13 = load i64, ptr %12, align 8
   %14 = getelementptr inbounds i64, ptr %1, i64 %13
   %15 = load i64, ptr %14, align 8
-  %16 = tail call ptr %11(i64 noundef %15) #11
+  %16 = tail call ptr %11(i64 noundef %15) #12
   %17 = getelementptr inbounds nuw ptr, ptr %6, i64 %10
   store ptr %16, ptr %17, align 8
   %18 = icmp eq ptr %16, null
@@ -3982,11 +5156,11 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
   %26 = icmp eq i64 %25, %24
   br i1 %26, label %27, label %33
 27:                                               ; preds = %23
-  %28 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %28 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
   %29 = getelementptr inbounds nuw i8, ptr %0, i64 16
   %30 = load i64, ptr %29, align 8
   %31 = inttoptr i64 %30 to ptr
-  %32 = call ptr %28(ptr noundef %31, ptr noundef nonnull %6, i64 noundef %24, ptr noundef null) #11
+  %32 = call ptr %28(ptr noundef %31, ptr noundef nonnull %6, i64 noundef %24, ptr noundef null) #12
   br label %33
 33:                                               ; preds = %27, %23
   %34 = phi ptr [ %32, %27 ], [ null, %23 ]
@@ -3994,25 +5168,25 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
   br i1 %35, label %43, label %36
 36:                                               ; preds = %33, %36
   %37 = phi i64 [ %39, %36 ], [ %25, %33 ]
-  %38 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %38 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %39 = add nsw i64 %37, -1
   %40 = getelementptr inbounds ptr, ptr %6, i64 %39
   %41 = load ptr, ptr %40, align 8
-  call void %38(ptr noundef %41) #11
+  call void %38(ptr noundef %41) #12
   %42 = icmp eq i64 %39, 0
   br i1 %42, label %43, label %36
 43:                                               ; preds = %36, %33
   %44 = icmp eq ptr %34, null
   br i1 %44, label %52, label %45
 45:                                               ; preds = %43
-  %46 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 168), align 8
-  %47 = call i64 %46(ptr noundef nonnull %34) #11
+  %46 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 184), align 8
+  %47 = call i64 %46(ptr noundef nonnull %34) #12
   %48 = getelementptr inbounds nuw i8, ptr %0, i64 8
   %49 = load i64, ptr %48, align 8
   %50 = getelementptr inbounds i64, ptr %1, i64 %49
   store i64 %47, ptr %50, align 8
-  %51 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  call void %51(ptr noundef nonnull %34) #11
+  %51 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  call void %51(ptr noundef nonnull %34) #12
   br label %52
 52:                                               ; preds = %43, %45
   %53 = phi i32 [ 1, %45 ], [ 0, %43 ]
@@ -4021,12 +5195,12 @@ define internal fastcc range(i32 0, 2) i32 @evaluated(ptr nocapture noundef read
 define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocapture noundef nonnull readonly %1) unnamed_addr #2 {
   %3 = getelementptr inbounds nuw i8, ptr %1, i64 16
   %4 = load ptr, ptr %3, align 8
-  %5 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %5 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %6 = getelementptr inbounds i8, ptr %4, i64 %5
   %7 = load ptr, ptr %6, align 8
-  %8 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 296), align 8
+  %8 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
   %9 = icmp eq ptr %7, %8
-  %10 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 304), align 8
+  %10 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
   %11 = icmp eq ptr %7, %10
   %12 = select i1 %9, i1 true, i1 %11
   br i1 %12, label %13, label %19
@@ -4044,7 +5218,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %23 = load i64, ptr %1, align 8
   br i1 %22, label %24, label %118
 24:                                               ; preds = %19
-  %25 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %25 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %26 = getelementptr inbounds i8, ptr %4, i64 %25
   %27 = load i64, ptr %26, align 8
   %28 = icmp eq i64 %27, %23
@@ -4052,7 +5226,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
 29:                                               ; preds = %24
   %30 = getelementptr inbounds nuw i8, ptr %1, i64 8
   %31 = load ptr, ptr %30, align 8
-  %32 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %32 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
   %33 = getelementptr inbounds i8, ptr %4, i64 %32
   %34 = load i64, ptr %33, align 8
   %35 = load ptr, ptr %31, align 8
@@ -4060,7 +5234,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %37 = icmp eq i64 %34, %36
   br i1 %37, label %38, label %118
 38:                                               ; preds = %29
-  %39 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %39 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %40 = getelementptr inbounds i8, ptr %4, i64 %39
   %41 = load i32, ptr %40, align 4
   %42 = sext i32 %41 to i64
@@ -4069,10 +5243,10 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %45 = icmp eq i64 %44, %42
   br i1 %45, label %46, label %118
 46:                                               ; preds = %38
-  %47 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %47 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %48 = getelementptr inbounds i8, ptr %4, i64 %47
   %49 = load ptr, ptr %48, align 8
-  %50 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %50 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %51 = getelementptr inbounds i8, ptr %4, i64 %50
   %52 = load ptr, ptr %51, align 8
   %53 = icmp slt i32 %41, 1
@@ -4101,8 +5275,8 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %72 = icmp eq i64 %68, %71
   br i1 %72, label %56, label %118
 73:                                               ; preds = %56, %46, %13
-  %74 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
-  tail call void %74(ptr noundef %4) #11
+  %74 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
+  tail call void %74(ptr noundef %4) #12
   %75 = load ptr, ptr %3, align 8
   br label %167
 76:                                               ; preds = %13
@@ -4111,13 +5285,13 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %79 = icmp eq ptr %78, null
   br i1 %79, label %83, label %80
 80:                                               ; preds = %76
-  %81 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %82 = tail call ptr %81(ptr noundef nonnull %78, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %81 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %82 = tail call ptr %81(ptr noundef nonnull %78, ptr noundef null, i64 noundef 0, ptr noundef null) #12
   br label %105
 83:                                               ; preds = %76
-  %84 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %84 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %85 = load ptr, ptr %15, align 8
-  tail call void %84(ptr noundef %85) #11
+  tail call void %84(ptr noundef %85) #12
   %86 = getelementptr inbounds nuw i8, ptr %15, i64 40
   %87 = load i64, ptr %86, align 8
   %88 = icmp eq i64 %87, 0
@@ -4133,20 +5307,20 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
 95:                                               ; preds = %91, %89
   %96 = phi i64 [ %93, %91 ], [ %90, %89 ]
   %97 = phi ptr [ %94, %91 ], [ null, %89 ]
-  %98 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %98 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
   %99 = getelementptr inbounds nuw i8, ptr %0, i64 80
   %100 = load ptr, ptr %99, align 8
   %101 = load ptr, ptr %15, align 8
   %102 = trunc i64 %96 to i32
   %103 = getelementptr inbounds nuw i8, ptr %15, i64 48
-  %104 = tail call ptr %98(ptr noundef %100, ptr noundef %101, i32 noundef %102, ptr noundef nonnull %103, ptr noundef %97, ptr noundef null, i32 noundef 0, ptr noundef null) #11
+  %104 = tail call ptr %98(ptr noundef %100, ptr noundef %101, i32 noundef %102, ptr noundef nonnull %103, ptr noundef %97, ptr noundef null, i32 noundef 0, ptr noundef null) #12
   br label %105
 105:                                              ; preds = %80, %95
   %106 = phi ptr [ %104, %95 ], [ %82, %80 ]
   %107 = icmp eq ptr %106, null
   br i1 %107, label %167, label %108
 108:                                              ; preds = %105
-  %109 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %109 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %110 = getelementptr inbounds i8, ptr %106, i64 %109
   %111 = load i64, ptr %110, align 8
   %112 = inttoptr i64 %111 to ptr
@@ -4168,13 +5342,13 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
   %126 = or i1 %125, %124
   br i1 %126, label %130, label %127
 127:                                              ; preds = %118
-  %128 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
-  %129 = tail call ptr %128(ptr noundef nonnull %123, ptr noundef null, i64 noundef 0, ptr noundef null) #11
+  %128 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
+  %129 = tail call ptr %128(ptr noundef nonnull %123, ptr noundef null, i64 noundef 0, ptr noundef null) #12
   br label %155
 130:                                              ; preds = %118
-  %131 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %131 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %132 = load ptr, ptr %120, align 8
-  tail call void %131(ptr noundef %132) #11
+  tail call void %131(ptr noundef %132) #12
   %133 = getelementptr inbounds nuw i8, ptr %120, i64 40
   %134 = load i64, ptr %133, align 8
   %135 = icmp eq i64 %134, 0
@@ -4193,30 +5367,30 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
 145:                                              ; preds = %140, %137
   %146 = phi i64 [ %143, %140 ], [ %139, %137 ]
   %147 = phi ptr [ %144, %140 ], [ null, %137 ]
-  %148 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  %148 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
   %149 = load ptr, ptr %20, align 8
   %150 = load ptr, ptr %120, align 8
   %151 = trunc i64 %146 to i32
   %152 = getelementptr inbounds nuw i8, ptr %120, i64 48
   %153 = select i1 %125, i32 1024, i32 0
-  %154 = tail call ptr %148(ptr noundef %149, ptr noundef %150, i32 noundef %151, ptr noundef nonnull %152, ptr noundef %147, ptr noundef %121, i32 noundef %153, ptr noundef null) #11
+  %154 = tail call ptr %148(ptr noundef %149, ptr noundef %150, i32 noundef %151, ptr noundef nonnull %152, ptr noundef %147, ptr noundef %121, i32 noundef %153, ptr noundef null) #12
   br label %155
 155:                                              ; preds = %127, %145
   %156 = phi ptr [ %154, %145 ], [ %129, %127 ]
   %157 = icmp eq ptr %156, null
   br i1 %157, label %167, label %158
 158:                                              ; preds = %155
-  %159 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %159 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %160 = load ptr, ptr %3, align 8
-  tail call void %159(ptr noundef %160) #11
-  %161 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 320), align 8
+  tail call void %159(ptr noundef %160) #12
+  %161 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 336), align 8
   %162 = load ptr, ptr %3, align 8
-  %163 = tail call i32 %161(ptr noundef nonnull %156, ptr noundef %162) #11
+  %163 = tail call i32 %161(ptr noundef nonnull %156, ptr noundef %162) #12
   %164 = icmp eq i32 %163, 0
   br i1 %164, label %167, label %165
 165:                                              ; preds = %158
-  %166 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  tail call void %166(ptr noundef nonnull %156) #11
+  %166 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  tail call void %166(ptr noundef nonnull %156) #12
   br label %167
 167:                                              ; preds = %165, %155, %158, %105, %108, %73
   %168 = phi ptr [ %75, %73 ], [ %106, %108 ], [ null, %105 ], [ null, %165 ], [ null, %155 ], [ %156, %158 ]
@@ -4225,7 +5399,7 @@ define internal fastcc ptr @shown(ptr nocapture noundef readonly %0, ptr nocaptu
 define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr nocapture noundef nonnull %1) unnamed_addr #2 {
   %3 = getelementptr inbounds nuw i8, ptr %1, i64 16
   %4 = load ptr, ptr %3, align 8
-  %5 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
+  %5 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 344), align 8
   %6 = getelementptr inbounds i8, ptr %4, i64 %5
   %7 = getelementptr inbounds i8, ptr %6, i64 -8
   %8 = load i32, ptr %7, align 4
@@ -4238,7 +5412,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %14 = icmp eq ptr %11, %13
   br i1 %14, label %15, label %76
 15:                                               ; preds = %10
-  %16 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %16 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %17 = getelementptr inbounds i8, ptr %4, i64 %16
   %18 = load i64, ptr %17, align 8
   %19 = load i64, ptr %1, align 8
@@ -4247,7 +5421,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
 21:                                               ; preds = %15
   %22 = getelementptr inbounds nuw i8, ptr %1, i64 8
   %23 = load ptr, ptr %22, align 8
-  %24 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
+  %24 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 408), align 8
   %25 = getelementptr inbounds i8, ptr %4, i64 %24
   %26 = load i64, ptr %25, align 8
   %27 = load ptr, ptr %23, align 8
@@ -4255,7 +5429,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %29 = icmp eq i64 %26, %28
   br i1 %29, label %30, label %76
 30:                                               ; preds = %21
-  %31 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 360), align 8
+  %31 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
   %32 = getelementptr inbounds i8, ptr %4, i64 %31
   %33 = load i32, ptr %32, align 4
   %34 = sext i32 %33 to i64
@@ -4264,10 +5438,10 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %37 = icmp eq i64 %36, %34
   br i1 %37, label %38, label %76
 38:                                               ; preds = %30
-  %39 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
+  %39 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
   %40 = getelementptr inbounds i8, ptr %4, i64 %39
   %41 = load ptr, ptr %40, align 8
-  %42 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 376), align 8
+  %42 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 392), align 8
   %43 = getelementptr inbounds i8, ptr %4, i64 %42
   %44 = load ptr, ptr %43, align 8
   %45 = icmp slt i32 %33, 1
@@ -4296,7 +5470,7 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %64 = icmp eq i64 %60, %63
   br i1 %64, label %48, label %76
 65:                                               ; preds = %48, %38
-  %66 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 384), align 8
+  %66 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 400), align 8
   %67 = getelementptr inbounds i8, ptr %4, i64 %66
   %68 = load ptr, ptr %67, align 8
   %69 = icmp eq ptr %68, null
@@ -4309,13 +5483,13 @@ define internal fastcc ptr @given_away(ptr nocapture noundef readonly %0, ptr no
   %75 = icmp eq ptr %72, %74
   br i1 %75, label %82, label %76
 76:                                               ; preds = %51, %58, %21, %30, %10, %15, %2, %70
-  %77 = tail call fastcc ptr @copied(ptr noundef %0, ptr noundef %1) #13
+  %77 = tail call fastcc ptr @copied(ptr noundef %0, ptr noundef %1) #14
   %78 = load ptr, ptr %3, align 8
   %79 = icmp eq ptr %78, null
   br i1 %79, label %82, label %80
 80:                                               ; preds = %76
-  %81 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
-  tail call void %81(ptr noundef nonnull %78) #11
+  %81 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
+  tail call void %81(ptr noundef nonnull %78) #12
   br label %82
 82:                                               ; preds = %80, %76, %70, %65
   %83 = phi ptr [ %4, %65 ], [ %4, %70 ], [ %77, %76 ], [ %77, %80 ]
@@ -4334,10 +5508,10 @@ define internal fastcc ptr @copied(ptr nocapture noundef readonly %0, ptr nocapt
   %11 = icmp slt i64 %10, 131072
   br i1 %11, label %12, label %34
 12:                                               ; preds = %2
-  %13 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 224), align 8
+  %13 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 240), align 8
   %14 = load ptr, ptr %5, align 8
-  tail call void %13(ptr noundef %14) #11
-  %15 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 312), align 8
+  tail call void %13(ptr noundef %14) #12
+  %15 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 328), align 8
   %16 = getelementptr inbounds nuw i8, ptr %0, i64 80
   %17 = load ptr, ptr %16, align 8
   %18 = load ptr, ptr %5, align 8
@@ -4345,7 +5519,7 @@ define internal fastcc ptr @copied(ptr nocapture noundef readonly %0, ptr nocapt
   %20 = load i64, ptr %19, align 8
   %21 = trunc i64 %20 to i32
   %22 = getelementptr inbounds nuw i8, ptr %5, i64 48
-  %23 = tail call ptr %15(ptr noundef %17, ptr noundef %18, i32 noundef %21, ptr noundef nonnull %22, ptr noundef null, ptr noundef null, i32 noundef 0, ptr noundef null) #11
+  %23 = tail call ptr %15(ptr noundef %17, ptr noundef %18, i32 noundef %21, ptr noundef nonnull %22, ptr noundef null, ptr noundef null, i32 noundef 0, ptr noundef null) #12
   %24 = icmp eq ptr %23, null
   br i1 %24, label %46, label %25
 25:                                               ; preds = %12
@@ -4353,38 +5527,39 @@ define internal fastcc ptr @copied(ptr nocapture noundef readonly %0, ptr nocapt
   %27 = icmp eq i64 %26, 0
   br i1 %27, label %46, label %28
 28:                                               ; preds = %25
-  %29 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 352), align 8
+  %29 = load i64, ptr getelementptr inbounds nuw (i8, ptr @host, i64 368), align 8
   %30 = getelementptr inbounds i8, ptr %23, i64 %29
   %31 = load ptr, ptr %30, align 8
   %32 = load i64, ptr %1, align 8
   %33 = inttoptr i64 %32 to ptr
-  tail call fastcc void @copy_items(ptr noundef %31, ptr noundef %33, ptr noundef nonnull %5, i64 noundef 0) #13
+  tail call fastcc void @copy_items(ptr noundef %31, ptr noundef %33, ptr noundef nonnull %5, i64 noundef 0) #14
   br label %46
 34:                                               ; preds = %2
-  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %3) #12
-  %35 = tail call fastcc ptr @shown(ptr noundef %0, ptr noundef %1) #13
+  call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %3) #13
+  %35 = tail call fastcc ptr @shown(ptr noundef %0, ptr noundef %1) #14
   store ptr %35, ptr %3, align 8
   %36 = icmp eq ptr %35, null
   br i1 %36, label %44, label %37
 37:                                               ; preds = %34
-  %38 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 256), align 8
+  %38 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 272), align 8
   %39 = getelementptr inbounds nuw i8, ptr %0, i64 96
   %40 = load ptr, ptr %39, align 8
-  %41 = call ptr %38(ptr noundef %40, ptr noundef nonnull %3, i64 noundef 1, ptr noundef null) #11
-  %42 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 232), align 8
+  %41 = call ptr %38(ptr noundef %40, ptr noundef nonnull %3, i64 noundef 1, ptr noundef null) #12
+  %42 = load ptr, ptr getelementptr inbounds nuw (i8, ptr @host, i64 248), align 8
   %43 = load ptr, ptr %3, align 8
-  call void %42(ptr noundef %43) #11
+  call void %42(ptr noundef %43) #12
   br label %44
 44:                                               ; preds = %34, %37
   %45 = phi ptr [ %41, %37 ], [ null, %34 ]
-  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %3) #12
+  call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %3) #13
   br label %46
 46:                                               ; preds = %12, %25, %28, %44
   %47 = phi ptr [ %45, %44 ], [ %23, %28 ], [ %23, %25 ], [ null, %12 ]
   ret ptr %47
 }
-declare i64 @llvm.smax.i64(i64, i64) #10
-declare i64 @llvm.smin.i64(i64, i64) #10
+declare double @llvm.fabs.f64(double) #10
+declare i64 @llvm.smax.i64(i64, i64) #11
+declare i64 @llvm.smin.i64(i64, i64) #11
 attributes #0 = { mustprogress nofree norecurse nosync nounwind willreturn memory(readwrite, inaccessiblemem: none) }
 attributes #1 = { noreturn nounwind }
 attributes #2 = { nounwind }
@@ -4395,7 +5570,8 @@ attributes #6 = { nounwind }
 attributes #7 = { mustprogress nocallback nofree nounwind willreturn memory(argmem: write) }
 attributes #8 = { mustprogress nocallback nofree nosync nounwind willreturn }
 attributes #9 = { nofree nosync nounwind memory(argmem: readwrite) }
-attributes #10 = { nocallback nofree nosync nounwind speculatable willreturn memory(none) }
-attributes #11 = { nobuiltin nounwind }
-attributes #12 = { nounwind }
-attributes #13 = { nobuiltin }
+attributes #10 = { mustprogress nocallback nofree nosync nounwind speculatable willreturn memory(none) }
+attributes #11 = { nocallback nofree nosync nounwind speculatable willreturn memory(none) }
+attributes #12 = { nobuiltin nounwind }
+attributes #13 = { nounwind }
+attributes #14 = { nobuiltin }

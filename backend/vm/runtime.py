@@ -32,7 +32,8 @@ from .run_state import MovedArray
 # The host as the runtime sees it (`host.h`): addresses of functions, field offsets in Python's objects, and constants of the
 # system.
 
-_RUNTIME_ENTRIES: Final = ("worker", "launch", "call", "renew", "alone", "product")
+ROUTINES: Final = ("product", "solve", "sorted_rows")
+_RUNTIME_ENTRIES: Final = ("worker", "launch", "call", "renew", "alone", *ROUTINES)
 _SYSTEM: Final = (
     "malloc", "free", "clock_gettime", "sched_yield", "pthread_mutex_init", "pthread_cond_init", "pthread_mutex_lock",
     "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast",
@@ -185,8 +186,8 @@ class Native:
 
     def __init__(self, host: HostStruct) -> None:
         self.launch: Launcher = ctypes.PYFUNCTYPE(ctypes.c_int64, *(ctypes.c_void_p,) * 3)(host.launch)
-        self.product = int(host.product)
-        """The address of the function that turns an argument block into BLAS calls (`product.c`)."""
+        self.routines = {name: int(getattr(host, name)) for name in ROUTINES}
+        """The addresses of the functions that turn an argument block into calls of libraries (`routines.c`)."""
         self._work = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(host.worker)
         self._renewed = ctypes.CFUNCTYPE(ctypes.c_void_p)(host.renew)
         self._alone = ctypes.CFUNCTYPE(ctypes.c_void_p)(host.alone)
@@ -239,6 +240,12 @@ def native() -> Native | None:
             if not _made:
                 _made.append(_native())
     return _made[0]
+
+
+def routine_address(name: str) -> int:
+    """The address of a routine of `routines.c`; 0 if this process or `RHO_KERNELS` has none."""
+    runtime = None if tiering.mode() is tiering.Mode.OFF else native()
+    return 0 if runtime is None else runtime.routines[name]
 
 
 _making = processes.lock()

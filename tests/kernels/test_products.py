@@ -123,9 +123,11 @@ def test_pieces_cover_the_result() -> None:
             assert bound is None
             continue
         assert bound is not None and other is not None and bound.cuts == other.cuts  # whoever does them
-        size = shape[0] if bound.cuts[0].of_rows else shape[2]
-        assert [cut.start for cut in bound.cuts] == [0, *(cut.stop for cut in bound.cuts[:-1])]
-        assert bound.cuts[-1].stop == size and all(cut.start % 48 == 0 for cut in bound.cuts)
+        rows, columns = {cut.rows for cut in bound.cuts}, {cut.columns for cut in bound.cuts}
+        assert not (rows - {(0, shape[0])} and columns - {(0, shape[2])}) and len(rows) * len(columns) == len(bound.cuts)
+        for bands, size in ((sorted(rows), shape[0]), (sorted(columns), shape[2])):
+            assert [start for start, _ in bands] == [0, *(stop for _, stop in bands[:-1])]
+            assert bands[-1][1] == size and all(start % 48 == 0 for start, _ in bands)
 
 
 def test_unaligned_operands(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,6 +276,34 @@ def test_a_matrix_times_itself_transposed() -> None:
     expected = rho.compile("{⍺+.×⍵}")(x, x.T)
     with products.alone():
         assert np.array_equal(function(x, x.T), expected) and np.array_equal(expected, x @ x.T)
+
+
+@pytest.mark.parametrize("text", ["{⍵+.×⍉⍵}", "{(⍉⍵)+.×⍵}", "{⍵(+.×⍤2)⊢⍉⍤2⊢⍵}"])
+def test_itself_transposed_in_a_native_program(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No Python between: the bits of every tier and layout, of a batch and of several tiles too."""
+    rng = np.random.default_rng(11)
+    for shape in ((40, 30), (260, 300)) if "⍤" not in text else ((3, 40, 30),):
+        for x in (rng.random(shape), np.asfortranarray(rng.random(shape)), rng.random(shape).astype(np.float32)):
+            monkeypatch.setenv(tiering.SWITCH, "off")
+            expected = rho.compile(text)(x)
+            monkeypatch.setenv(tiering.SWITCH, "always")
+            function = rho.compile(text)
+            for _ in range(3):
+                assert function(x).tobytes() == expected.tobytes()
+            with monkeypatch.context() as patch:
+                patch.delattr(products, "products_of")  # which Python would call
+                assert function(x).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("mode", ["off", "always"])
+def test_one_of_a_batch_that_is_the_other_operand(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only one product of the batch is of a matrix and its own transpose: the whole was refused, and nothing computed."""
+    monkeypatch.setenv(tiering.SWITCH, mode)
+    for rows in (20, 200):
+        x = np.random.default_rng(rows).standard_normal((4, rows, rows))
+        function = rho.compile("{(0⌷⍵)(+.×⍤2)⊢⍉⍤2⊢⍵}")
+        for _ in range(3):
+            assert is_within(function(x), x[0] @ x.transpose(0, 2, 1).copy(), 16)
 
 
 @pytest.mark.usefixtures("at_once")

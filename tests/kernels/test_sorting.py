@@ -72,6 +72,26 @@ def _same_bits(left: Any, right: Any) -> bool:
     return left.dtype == right.dtype and left.shape == right.shape and left.tobytes() == right.tobytes()
 
 
+@_kinds(SORTED_KINDS)
+@pytest.mark.parametrize(("glyph", "descending"), [("⍋", False), ("⍒", True)])
+def test_sorts_in_native_programs(kind: Kind, glyph: str, descending: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors and rows, also of a transpose, with no Python between."""
+    for count in (1, 2, 17, 600):
+        vectors = _vectors(kind, count)
+        expected = [sorted_items(items, descending=descending) for items in vectors]
+        rows, sorted_rows = np.stack(vectors), np.stack(expected)
+        for text, given, wanted in (
+            (f"{{⍵[{glyph}⍵]}}", vectors, expected),
+            (f"{{⍵[{glyph}⍵]}}⍤1", [rows, np.asfortranarray(rows)], [sorted_rows, sorted_rows]),
+        ):
+            function = rho.compile(text)
+            for items in given * 3:
+                function(items)
+            with monkeypatch.context() as patch:
+                patch.delattr(sorting, "pooled_empty")  # of every result of Python's
+                assert all(_same_bits(function(items), result) for items, result in zip(given, wanted, strict=True))
+
+
 @_kinds(sorting._KINDS)
 def test_grades(kind: Kind) -> None:
     """None: many keys that differ in bits that are lost."""

@@ -7,11 +7,13 @@ import itertools
 import math
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
 import rho
+from rho.backend.library import linear as by_lapack
 from rho.backend.library.linear import Square
 from rho.backend.reference import linear
 from rho.backend.vm.values import Array, array, to_numpy
@@ -115,4 +117,29 @@ def test_calls_share_only_small_work_space() -> None:
     function, large = rho.compile("{⌹⍵}"), chance.random((200, 200))
     for _ in range(4):
         function(large)
-    assert not [item for item in gc.get_objects() if isinstance(item, Square) and len(item.factors) == len(large)]
+    assert not [item for item in gc.get_objects() if isinstance(item, Square) and len(item.solution) == len(large)]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+@pytest.mark.parametrize("rows", [1, 2, 5, 40, 70])
+def test_systems_in_native_programs(rows: int, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy's bits, with no Python between but for what may not have full rank."""
+    monkeypatch.setenv("RHO_KERNELS", "always")
+    rng = np.random.default_rng(rows)
+    matrix = rng.standard_normal((rows, rows)) + (0.5j * rng.random((rows, rows)) if dtype is np.complex128 else 0)
+    side, sides = rng.random(rows).astype(dtype), rng.random((rows, 6)).astype(dtype)
+    for text, given, expected in (
+        ("{⍺⌹⍵}", (side, matrix), np.linalg.solve(matrix, side)), ("{⍺⌹⍵}", (sides, matrix), np.linalg.solve(matrix, sides)),
+        ("{⍺⌹⍉⍵}", (sides[:, ::-2], matrix), np.linalg.solve(matrix.T, sides[:, ::-2])),
+        ("{⌹⍵}", (matrix,), np.linalg.solve(matrix, np.eye(rows, dtype=dtype))),
+    ):  # fmt: skip
+        function = rho.compile(text)
+        for _ in range(3):
+            function(*given)
+        with monkeypatch.context() as patch:
+            patch.delattr(by_lapack, "_solution")  # which Python would call
+            assert function(*given).tobytes() == np.ascontiguousarray(expected).tobytes(), text
+        for singular in (np.zeros_like(matrix), np.ones_like(matrix), np.full_like(matrix, 1e-30)):
+            if rows > 1 or not singular.any():
+                with pytest.raises(rho.RunFailed, match="the matrix is singular"):
+                    function(*given[:-1], singular)
