@@ -106,7 +106,7 @@ def measured_card(name: str, backend: str, model: CardModel) -> DeviceProfile:
 
     def there_and_back(size: int) -> Callable[[], object]:
         host, joined = drawn(Kind.U8, size, 0).copy(), np.empty(size, np.uint8)
-        return lambda: np.copyto(joined, card.down(array := card.up(host), array))  # pieces of a value are joined
+        return lambda: np.copyto(joined, card.down(card.up(host)))  # pieces of a value are joined
 
     both = table(((size, _in_turn(lambda size=size: there_and_back(size))) for size in _TRANSFERS), idle)  # type: ignore[misc]
     ops = {TRANSFER: CostTable(both.size, tuple(max(1, ns // 2) for ns in both.ns))}

@@ -37,6 +37,10 @@ THREADS: Final = LANES
 """Threads per block in every launch."""
 
 
+LEAST_ROW: Final = 256
+"""Bytes of a row from which drivers copy rows that are not contiguous as they lie; shorter ones are packed."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
     """`kernel`, `function` and `constant` begin the definition of a kernel, a function and a table; `memory` and `shared` are the

@@ -59,7 +59,7 @@ class CpuBackend:
         self._borrowed.append(array)
         return array
 
-    def fetch(self, value: Any, kind: Kind) -> Any:
+    def fetch(self, value: Any, kind: Kind, room: Any = None) -> Any:
         """The value of kind `kind` as its consumer may keep it: a copy if it shares memory with an array of the caller or is
         read-only."""
         array = np.asarray(value)

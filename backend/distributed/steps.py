@@ -539,7 +539,7 @@ def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId, home: Dev
         if type(source) is CpuBackend and not isinstance(target, StoreBackend) and kind is not Kind.CHAR:
             fetched = list(parts)  # a transfer copies them
         else:
-            fetched = [(box, source.fetch(array, kind)) for box, array in parts]
+            fetched = [(box, source.fetch(array, kind, room)) for room, (box, array) in zip(rooms(parts), parts, strict=True)]
         if isinstance(target, StoreBackend):
             file = buffers.devices[step.target].memory.get(value)  # of a phase's results some may be unused
             for box, array in fetched if file is not None else ():
@@ -549,14 +549,17 @@ def _transfer(buffers: RunBuffers, step: TransferStep, link: DeviceId, home: Dev
             return [(box, as_stored(array, kind)) for box, array in fetched]
         return [(box, target.bring(array, kind)) for box, array in fetched]
 
-    def lying(parts: Parts) -> Parts:
-        """The parts, copied to where the target's value is stored."""
+    def rooms(parts: Parts) -> list[Any]:
+        """The arrays in which the target's value is stored; None for parts that may be anywhere."""
         target = buffers.devices[step.target]
         if step.partial or value not in target.wholes:
-            return parts
+            return [None] * len(parts)
         with buffers.lock:
-            rooms = [target.room(value, box, machine.cap_shape(value)) for box, _ in parts]
-        return [(box, placed(room, array)) for room, (box, array) in zip(rooms, parts, strict=True)]
+            return [target.room(value, box, machine.cap_shape(value)) for box, _ in parts]
+
+    def lying(parts: Parts) -> Parts:
+        """The parts, copied to where the target's value is stored."""
+        return [(box, placed(room, array)) for room, (box, array) in zip(rooms(parts), parts, strict=True)]
 
     def put(parts: Parts) -> None:
         target = buffers.devices[step.target]

@@ -102,14 +102,25 @@ class CudaDriver:
         """A CuPy array as a `DeviceArray`."""
         return DeviceArray(array.data, 0, tuple(array.shape), tuple(array.strides), array.dtype)
 
-    def _bytes(self, memory: Any, offset: int, size: int) -> Any:
-        return self.xp.ndarray((size,), np.dtype(np.uint8), memptr=memory + offset, strides=(1,))
+    def write(self, queue: Any, target: DeviceArray, host: NumArray, *, wait: bool) -> None:
+        if len(host) == 1:
+            self.view(target[0,]).set(host[0], stream=queue)  # CUDA copies unpinned memory before it returns
+        else:
+            there, here = (target.memory.ptr + target.offset, target.strides[0]), (host.ctypes.data, host.strides[0])
+            self._copy_rows(*there, *here, host, "HostToDevice", queue, wait)
 
-    def write(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        self._bytes(memory, offset, host.size).set(host, stream=queue)  # CUDA copies unpinned memory before it returns
+    def read(self, queue: Any, source: DeviceArray, host: NumArray, *, wait: bool) -> None:
+        if len(host) == 1:
+            self.view(source[0,]).get(stream=queue, out=host[0], blocking=wait)
+        else:
+            there, here = (source.memory.ptr + source.offset, source.strides[0]), (host.ctypes.data, host.strides[0])
+            self._copy_rows(*here, *there, host, "DeviceToHost", queue, wait)
 
-    def read(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        self._bytes(memory, offset, host.size).get(stream=queue, out=host, blocking=wait)
+    def _copy_rows(self, to: int, pitch: int, start: int, reach: int, host: NumArray, kind: str, queue: Any, wait: bool) -> None:
+        runtime, (rows, width) = self.xp.cuda.runtime, host.shape
+        runtime.memcpy2DAsync(to, pitch, start, reach, width, rows, getattr(runtime, f"memcpy{kind}"), queue.ptr)
+        if wait:
+            queue.synchronize()
 
     def copy(self, source: DeviceArray, target: DeviceArray) -> None:
         (target.memory + target.offset).copy_from_device_async(source.memory + source.offset, source.nbytes, self.compute)

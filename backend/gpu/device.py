@@ -27,7 +27,7 @@ from ..schedule.plan.plan import Device
 from ..vm.run_state import Index, Kernel, RegionKernel, Types
 from . import cuda, opencl
 from .driver import Card, CardKind, CardModel, DeviceArray
-from .launch import compile_region, compile_rows, compile_structured, contiguous_array, store
+from .launch import compile_region, compile_rows, compile_structured, store, to_host
 from .library import compile_library
 from .opencl import OpenClDriver
 
@@ -172,8 +172,8 @@ class CardBackend:
     def bring(self, value: Any, kind: Kind) -> Any:
         return self._to_device(as_stored(value, kind))
 
-    def fetch(self, value: Any, kind: Kind) -> Any:
-        return as_view(self._to_host(value), kind)
+    def fetch(self, value: Any, kind: Kind, room: Any = None) -> Any:
+        return as_view(self._to_host(value, room), kind)
 
     def constant(self, phase: Constant, types: Types) -> Any:
         return self._to_device(constants(types.kind(phase.result), phase.data, types.shape(phase.result)))
@@ -182,9 +182,9 @@ class CardBackend:
         with self._here():
             return self.card.up(host)
 
-    def _to_host(self, value: DeviceArray) -> NumArray:
+    def _to_host(self, value: DeviceArray, room: NumArray | None = None) -> NumArray:
         with self._here():
-            return self.card.down(value, contiguous_array(self.card, value))
+            return to_host(self.card, value, room)
 
     # ------------------------------------------------------------------------------------------- arrays
 

@@ -4,6 +4,8 @@ A driver has two queues, one for kernels and one for copies; each runs in order.
 itself, large values pass through two pinned buffers: the host fills or empties one while the GPU copies the other (double
 buffering).  An event for each says when it is free again.  The copy queue waits for earlier kernels, whose memory a copy may
 reuse, and later kernels wait for the copy.
+
+Boxes of larger arrays are copied as they lie, as matrices of bytes with a distance between their rows (`matrices`).
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ from threading import Lock
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from ...lang.support.records import dataclass
-from ..codegen.gpu_targets import Dialect
+from ..codegen.gpu_targets import LEAST_ROW, Dialect
 from ..cpu.views import NumArray, contiguous, reshaped_strides
 from ..jit.compiler import LruCache
 from ..vm.run_state import pooled_empty
@@ -122,11 +125,11 @@ class Driver(Protocol):
     def pinned(self) -> Callable[[int], NumArray] | None:
         """Allocates host memory that the device copies by itself; None if it can copy any memory."""
 
-    def write(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        """Enqueues a copy of bytes to the device; with `wait` the host's bytes may be reused on return."""
+    def write(self, queue: Any, target: DeviceArray, host: NumArray, *, wait: bool) -> None:
+        """Enqueues a copy of a matrix of bytes with contiguous rows; with `wait` the host's may be reused on return."""
 
-    def read(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        """Enqueues a copy of bytes to the host; with `wait` they have arrived on return."""
+    def read(self, queue: Any, source: DeviceArray, host: NumArray, *, wait: bool) -> None:
+        """Enqueues a copy of a matrix of bytes with contiguous rows to the host; with `wait` it has arrived on return."""
 
     def copy(self, source: DeviceArray, target: DeviceArray) -> None:
         """Enqueues a copy between contiguous arrays on the compute queue."""
@@ -182,51 +185,58 @@ class Card:
         """Copies a host array to the GPU.  Later work on the compute queue finds it complete, and the host's array may be reused
         on return."""
         array, driver = self.empty(host.shape, host.dtype), self.driver
-        source = np.ascontiguousarray(host).reshape(-1).view(np.uint8)
-        if source.size < PINNED:
-            if source.size:
-                driver.write(driver.compute, array.memory, 0, source, wait=True)
+        parts = matrices(array, host) or matrices(array, np.ascontiguousarray(host))
+        if parts is None or array.nbytes < PINNED:
+            for target, source in parts or ():
+                driver.write(driver.compute, target, source, wait=True)
             return array
         with self._transfer():
             driver.wait(driver.copies, driver.record(driver.compute))
             if driver.pinned is None:
-                driver.write(driver.copies, array.memory, 0, source, wait=True)
+                for target, source in parts:
+                    driver.write(driver.copies, target, source, wait=True)
                 return array
-            for start in range(0, source.size, STAGE):
+            for target, source in _staged(parts):
                 buffer = self._free_buffer(driver.pinned)
-                part = buffer.bytes[: min(STAGE, source.size - start)]
-                part[...] = source[start : start + part.size]
-                driver.write(driver.copies, array.memory, start, part, wait=False)
+                piece = buffer.bytes[: source.size].reshape(source.shape)
+                piece[...] = source
+                driver.write(driver.copies, target, piece, wait=False)
                 buffer.event = driver.record(driver.copies)
             driver.wait(driver.compute, buffer.event)
         return array
 
-    def down(self, value: DeviceArray, copied: DeviceArray) -> NumArray:
-        """Copies the items of an array to the host, by a contiguous copy if needed; waits until they have arrived."""
-        host: NumArray = pooled_empty(value.shape, value.dtype)
-        driver = self.driver
-        target = host.reshape(-1).view(np.uint8)
-        if target.size < PINNED:
-            if target.size:
-                driver.read(driver.compute, copied.memory, copied.offset, target, wait=True)
-            return host
-        coming: list[tuple[int, _PinnedBuffer]] = []
+    def down(self, array: DeviceArray) -> NumArray:
+        """Copies the items of a contiguous array to the host; waits until they have arrived."""
+        host: NumArray = pooled_empty(array.shape, array.dtype)
+        self.read(array, host)
+        return host
+
+    def read(self, array: DeviceArray, host: NumArray) -> bool:
+        """Copies the items of an array into one of the host, and waits until they have arrived; False if they are no
+        `matrices`."""
+        driver, parts = self.driver, matrices(array, host)
+        if parts is None or array.nbytes < PINNED:
+            for source, target in parts or ():
+                driver.read(driver.compute, source, target, wait=True)
+            return parts is not None
+        coming: list[tuple[NumArray, NumArray, _PinnedBuffer]] = []
         with self._transfer():
             driver.wait(driver.copies, driver.record(driver.compute))
             if driver.pinned is None:
-                driver.read(driver.copies, copied.memory, copied.offset, target, wait=True)
-                return host
-            for start in range(0, target.size, STAGE):
+                for source, target in parts:
+                    driver.read(driver.copies, source, target, wait=True)
+                return True
+            for source, target in _staged(parts):
                 if len(coming) > 1:
-                    self._empty(coming.pop(0), target)
+                    self._empty(*coming.pop(0))
                 buffer = self._free_buffer(driver.pinned)
-                part = buffer.bytes[: min(STAGE, target.size - start)]
-                driver.read(driver.copies, copied.memory, copied.offset + start, part, wait=False)
+                piece = buffer.bytes[: target.size].reshape(target.shape)
+                driver.read(driver.copies, source, piece, wait=False)
                 buffer.event = driver.record(driver.copies)
-                coming.append((start, buffer))
+                coming.append((target, piece, buffer))
             for one in coming:
-                self._empty(one, target)
-        return host
+                self._empty(*one)
+        return True
 
     @contextmanager
     def _transfer(self) -> Iterator[None]:
@@ -239,12 +249,10 @@ class Card:
                     self.driver.finish(self.driver.record(self.driver.copies))
                 raise
 
-    def _empty(self, coming: tuple[int, _PinnedBuffer], target: NumArray) -> None:
-        start, buffer = coming
+    def _empty(self, target: NumArray, piece: NumArray, buffer: _PinnedBuffer) -> None:
         self.driver.finish(buffer.event)
         buffer.event = None
-        part = target[start : start + STAGE]
-        part[...] = buffer.bytes[: part.size]
+        target[...] = piece
 
     def _free_buffer(self, pinned: Callable[[int], NumArray]) -> _PinnedBuffer:
         if not self._buffers:
@@ -253,6 +261,44 @@ class Card:
         if self._buffers[0].event is not None:
             self.driver.finish(self._buffers[0].event)
         return self._buffers[0]
+
+
+_BYTE: Final = np.dtype(np.uint8)
+_LONGEST_PITCH: Final = (1 << 31) - 1
+"""The most bytes from one row to the next that drivers take."""
+
+
+def matrices(array: DeviceArray, host: NumArray) -> list[tuple[DeviceArray, NumArray]] | None:
+    """Two arrays of one shape as pairs of matrices of bytes, whose rows are contiguous on both sides; None if their rows are
+    shorter than `LEAST_ROW`, or the matrices small: such arrays are to be made contiguous first."""
+    shape, far, near = [array.dtype.itemsize], [1], [1]
+    for length, there, here in zip(reversed(array.shape), reversed(array.strides), reversed(host.strides), strict=False):
+        if length != 1 and (there, here) == (shape[0] * far[0], shape[0] * near[0]):
+            shape[0] *= length
+        elif length != 1:
+            shape, far, near = [length, *shape], [there, *far], [here, *near]
+    *outer, width = shape
+    if not array.size:
+        return []
+    if not outer:
+        return [(array.viewed((1, width), (width, 1), dtype=_BYTE), host.reshape(1, -1).view(np.uint8))]
+    is_small = width < LEAST_ROW or (len(outer) > 1 and outer[-1] * width < PINNED)
+    if is_small or not all(width <= pitch <= _LONGEST_PITCH for pitch in (far[-2], near[-2])):
+        return None
+    first = host[(slice(0, 1),) * host.ndim].reshape(1).view(np.uint8)
+    bytes_there, bytes_here = array.viewed(tuple(shape), tuple(far), dtype=_BYTE), as_strided(first, shape, near)
+    return [(bytes_there[place], bytes_here[place]) for place in np.ndindex(*outer[:-1])]
+
+
+def _staged(parts: Sequence[tuple[DeviceArray, NumArray]]) -> Iterator[tuple[DeviceArray, NumArray]]:
+    """The matrices in pieces that fit into a pinned buffer."""
+    for array, host in parts:
+        rows, width = host.shape
+        height = max(1, STAGE // width)
+        for row in range(0, rows, height):
+            for start in range(0, width, STAGE):
+                box = slice(row, row + height), slice(start, start + STAGE)
+                yield array[box], host[box]
 
 
 def reshaped_view(array: DeviceArray, target: Numbers) -> DeviceArray | None:

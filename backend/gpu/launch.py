@@ -24,6 +24,7 @@ from ..cpu.views import (
     FILLS,
     IndexRange,
     KnownAffine,
+    NumArray,
     bounds,
     contiguous,
     index_range,
@@ -45,7 +46,7 @@ from ..lower.rows import gpu_rows
 from ..lower.scope import ConstantData, CurrentBuffer, InitialState, NotLowerable, ScopeInput, StateView
 from ..transform import loop_shapes
 from ..transform.pipeline import GPU_PIPELINE, POINTWISE_GPU_PIPELINE, optimise
-from ..vm.run_state import Types
+from ..vm.run_state import Types, pooled_empty
 from ..vm.values import fill_of
 from .driver import Card, DeviceArray, Numbers, reshaped_view
 
@@ -164,7 +165,7 @@ def run_text(card: Card, text: GpuText, words: Sequence[int | DeviceArray]) -> b
     for grid in text.grids:
         if blocks := grid.blocks(parameters):
             card.driver.launch(text.source, grid.name, blocks, every)
-    return failed is not None and bool(card.down(failed, failed)[0])
+    return failed is not None and bool(card.down(failed)[0])
 
 
 # ---------------------------------------------------------------------------------------------------- copies
@@ -202,6 +203,19 @@ def copied(card: Card, array: DeviceArray) -> DeviceArray:
 
 def contiguous_array(card: Card, array: DeviceArray) -> DeviceArray:
     return array if array.is_contiguous else copied(card, array)
+
+
+def to_host(card: Card, array: DeviceArray, room: NumArray | None = None) -> NumArray:
+    """The items of an array on the host, in `room` if it is given; what cannot be copied as it lies is packed first."""
+    if room is not None and card.read(array, room):
+        return room
+    host: NumArray = pooled_empty(array.shape, array.dtype)
+    if not card.read(array, host):
+        card.read(copied(card, array), host)
+    if room is None:
+        return host
+    room[...] = host
+    return room
 
 
 def full(card: Card, shape: Numbers, fill: complex, dtype: np.dtype[Any]) -> DeviceArray:

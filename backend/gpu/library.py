@@ -45,6 +45,7 @@ from .launch import (
     run_text,
     store,
     text_for,
+    to_host,
 )
 
 # ---------------------------------------------------------------------------------------------------- call
@@ -76,7 +77,7 @@ class CardCall(Attributes):
         return tuple(map(driver.adopt, results)) if isinstance(results, tuple) else driver.adopt(results)
 
     def down(self, array: DeviceArray) -> NumArray:
-        return self.card.down(array, contiguous_array(self.card, array))
+        return to_host(self.card, array)
 
     def shape(self) -> tuple[int, ...]:
         return self.types.shape(self.phase.results[0])

@@ -7,13 +7,14 @@ of their size, because the first use of new memory takes longer than most kernel
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from threading import Lock, RLock
 from typing import Any, Final
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from ...lang.diagnostics.model import Code
 from ..codegen.gpu_targets import ATOMICS, DOUBLE, EXTENSIONS, OPENCL, THREADS
@@ -93,6 +94,18 @@ def _words(error: Exception) -> str:
     """A device's message in one line; of a compiler the first error."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return next((line for line in lines if "error:" in line), lines[0])
+
+
+def _rectangle(array: DeviceArray, host: NumArray, offset: str) -> tuple[NumArray, Mapping[str, Any]]:
+    """The memory of the host's matrix of bytes, and which bytes of it and of the device's buffer are copied."""
+    (rows, width), pitch, reach = host.shape, array.strides[0], host.strides[0]
+    if rows == 1:
+        return host.reshape(-1), {offset: array.offset}
+    row, column = divmod(array.offset, pitch)
+    return as_strided(host, ((rows - 1) * reach + width,), (1,)), {
+        "buffer_origin": (column, row, 0), "host_origin": (0, 0, 0), "region": (width, rows, 1),
+        "buffer_pitches": (pitch, pitch * rows), "host_pitches": (reach, reach * rows),
+    }  # fmt: skip
 
 
 _IDLE: Final = 8
@@ -179,11 +192,13 @@ class OpenClDriver:
 
     adopt = view
 
-    def write(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        self.cl.enqueue_copy(queue, memory.buffer, host, dst_offset=offset, is_blocking=False).wait()  # threads go on
+    def write(self, queue: Any, target: DeviceArray, host: NumArray, *, wait: bool) -> None:
+        buffer, (flat, box) = target.memory.buffer, _rectangle(target, host, "dst_offset")
+        self.cl.enqueue_copy(queue, buffer, flat, is_blocking=False, **box).wait()  # threads go on
 
-    def read(self, queue: Any, memory: Any, offset: int, host: NumArray, *, wait: bool) -> None:
-        self.cl.enqueue_copy(queue, host, memory.buffer, src_offset=offset, is_blocking=False).wait()
+    def read(self, queue: Any, source: DeviceArray, host: NumArray, *, wait: bool) -> None:
+        buffer, (flat, box) = source.memory.buffer, _rectangle(source, host, "src_offset")
+        self.cl.enqueue_copy(queue, flat, buffer, is_blocking=False, **box).wait()
 
     def copy(self, source: DeviceArray, target: DeviceArray) -> None:
         self.cl.enqueue_copy(

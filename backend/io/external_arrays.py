@@ -267,7 +267,7 @@ class StoreBackend(CpuBackend):
     def bring(self, value: Any, kind: Kind) -> Any:
         return value
 
-    def fetch(self, value: Any, kind: Kind) -> Any:
+    def fetch(self, value: Any, kind: Kind, room: Any = None) -> Any:
         return value.read() if isinstance(value, StoredInput) else value
 
     def write(self, value: Any, box: Box | None, array: Any) -> None:

@@ -113,8 +113,9 @@ class Backend(Protocol):
         """Copies a host array into the device's memory, or shares it, since nothing writes to the host's array."""
         ...
 
-    def fetch(self, value: Any, kind: Kind) -> Any:
-        """A value as a host array for printing and saving, which shares memory with nothing that is written later."""
+    def fetch(self, value: Any, kind: Kind, room: Any = None) -> Any:
+        """A value as a host array for printing and saving, which shares memory with nothing that is written later; what is
+        copied may be copied into `room`."""
         ...
 
     def item(self, value: Any) -> Any:

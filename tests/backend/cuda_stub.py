@@ -190,7 +190,7 @@ class Stream:
 
     def __init__(self, non_blocking: bool = False) -> None:
         Stream.count += 1
-        self.name = f"stream{Stream.count}"
+        self.name, self.ptr = f"stream{Stream.count}", Stream.count
 
     def wait_event(self, event: Event) -> None:
         assert event.recorded
@@ -257,8 +257,18 @@ def using_allocator(allocator: Any = None) -> Iterator[None]:
         allocators.pop()
 
 
+def _memcpy2d(dst: int, dpitch: int, src: int, spitch: int, width: int, height: int, kind: int, stream: int) -> None:
+    assert width <= min(dpitch, spitch) and stream
+    log.append(("set" if kind == 1 else "get", width * height))
+    for row in range(height):
+        ctypes.memmove(dst + row * dpitch, src + row * spitch, width)
+
+
 _PROPERTIES = {"name": b"Stub", "totalGlobalMem": 1 << 33, "major": 9, "minor": 0}
-runtime = SimpleNamespace(getDeviceCount=lambda: 1, getDeviceProperties=lambda number: _PROPERTIES)
+runtime = SimpleNamespace(
+    getDeviceCount=lambda: 1, getDeviceProperties=lambda number: _PROPERTIES, memcpy2DAsync=_memcpy2d, memcpyHostToDevice=1,
+    memcpyDeviceToHost=2,
+)  # fmt: skip
 cuda = SimpleNamespace(
     alloc_pinned_memory=lambda size: _pinned(size), runtime=runtime, Device=_device, Stream=Stream, Event=Event,
     MemoryPool=MemoryPool, using_allocator=using_allocator,

@@ -41,6 +41,7 @@ SURFACE: dict[str, str] = {
     "cuda.memory.OutOfMemoryError": "size, total, limit=0",
     "cuda.runtime.getDeviceCount": "",
     "cuda.runtime.getDeviceProperties": "device",
+    "cuda.runtime.memcpy2DAsync": "dst, dpitch, src, spitch, width, height, kind, stream",
     "cuda.using_allocator": "allocator=0",
     "cumsum": "a, axis=0, dtype=0, out=0",
     "diagonal": "a, offset=0, axis1=0, axis2=0",

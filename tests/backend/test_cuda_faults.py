@@ -174,7 +174,7 @@ def test_two_processes_on_one_device(calls: Calls) -> None:
         for _ in range(3):
             with made.card.driver.here():
                 found = made.card.up(given["x"])
-                if made.card.down(found, found).tobytes() != given["x"].tobytes():
+                if made.card.down(found).tobytes() != given["x"].tobytes():
                     failures.append("bits")
 
     others = [threading.Thread(target=another) for _ in range(2)]

@@ -80,13 +80,19 @@ class LateDriver:
     def put(self, queue: Queue, command: Callable[[], None]) -> None:
         queue.commands.append(command)
 
-    def write(self, queue: Queue, memory: Memory, offset: int, host: np.ndarray[Any, Any], *, wait: bool) -> None:
-        source, target = (host.copy() if wait else host), memory.block[offset : offset + host.size]
-        self.put(queue, lambda: np.copyto(target, source))
+    def rows(self, array: DeviceArray) -> np.ndarray[Any, Any]:
+        """A matrix of bytes with contiguous rows."""
+        (rows, width), (pitch, one) = array.shape, array.strides
+        assert one == 1 and width <= pitch and array.offset + (rows - 1) * pitch + width <= array.memory.block.size
+        return np.lib.stride_tricks.as_strided(array.memory.block[array.offset :], array.shape, array.strides)
 
-    def read(self, queue: Queue, memory: Memory, offset: int, host: np.ndarray[Any, Any], *, wait: bool) -> None:
-        source = memory.block[offset : offset + host.size]
-        self.put(queue, lambda: np.copyto(host, source))
+    def write(self, queue: Queue, target: DeviceArray, host: np.ndarray[Any, Any], *, wait: bool) -> None:
+        source, there = (host.copy() if wait else host), self.rows(target)
+        self.put(queue, lambda: np.copyto(there, source))
+
+    def read(self, queue: Queue, source: DeviceArray, host: np.ndarray[Any, Any], *, wait: bool) -> None:
+        there = self.rows(source)
+        self.put(queue, lambda: np.copyto(host, there))
         if wait:
             queue.run(len(queue.commands))
 

@@ -78,7 +78,7 @@ def moved(driver: LateDriver) -> list[bytes]:
     again = card.up(y)
     short = card.up(one)
     halves += [doubled(card, again), doubled(card, short)]
-    return [card.down(value, value).tobytes() for value in (*halves, short)]
+    return [card.down(value).tobytes() for value in (*halves, short)]
 
 
 def doubled(card: Card, array: DeviceArray) -> DeviceArray:
@@ -115,6 +115,6 @@ def test_what_an_interrupted_transfer_left_under_way_meets_no_later_one(place: i
 
     monkeypatch.setattr(LateDriver, "record", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        card.down(up, up)
+        card.down(up)
     again = card.up(second)
-    assert np.array_equal(card.down(again, again), second) and np.array_equal(card.down(up, up), first)
+    assert np.array_equal(card.down(again), second) and np.array_equal(card.down(up), first)
