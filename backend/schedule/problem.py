@@ -28,9 +28,9 @@ together, or if it takes no time anywhere (an input).
 
 Note [Transfers].  For each producing shard, the k-th chunks on a device share one transfer: the smallest interval that covers
 what they read of that shard, less what the transfers of chunks < k brought at either end of it.  Nothing is transferred that the
-device itself made.  The channel is occupied for `occupied(bytes)` ticks from `start`, and for those of the phase's `packing`, as
-rows that are not contiguous are copied at its ends; the data arrives `latency` ticks later, and consumers may start `sync` ticks
-(of the target device) after that.  Further:
+device itself made.  The channel is occupied for `occupied` ticks from `start`: those of the bytes, and those of packing them if
+they are some of the rows of a phase that has `packing`, in pieces shorter than the link's `least_row`.  The data arrives
+`latency` ticks later, and consumers may start `sync` ticks (of the target device) after that.  Further:
 
 * two devices without a link use two transfers through home, where the copy counts as memory; home sends on without `sync`;
 * without any link in the problem, or with contention off for edges that state `ticks`, an edge takes its `ticks` (or nothing)
@@ -130,7 +130,8 @@ class DeviceGroup:
 @dataclass(frozen=True, slots=True)
 class Link:
     """A link between any instance of `source` and any other of `target` (groups or instance names), in both directions unless
-    SIMPLEX; where a link is stated for the opposite direction, that one is used there.  `group`: see Note [Channels]."""
+    SIMPLEX; where a link is stated for the opposite direction, that one is used there.  `group`: see Note [Channels].
+    `least_row`: bytes of the shortest piece of a row that its ends copy without packing it; None: they pack all."""
 
     id: str
     source: str
@@ -140,12 +141,17 @@ class Link:
     duplex: Duplex = Duplex.HALF
     group: str | None = None
     nj_per_byte: Fraction = Fraction(0)
+    least_row: int | None = None
 
-    def occupied(self, size: int, packing: int = 0) -> int:
-        """Ticks that the channel is busy with `size` bytes, which take `packing` ticks to be packed; 0 without a rate."""
+    def occupied(self, size: int, maker: PhaseTask | None = None) -> int:
+        """Ticks that the channel is busy with `size` bytes, of the rows of `maker` if it is given; 0 without a rate."""
         if self.bytes_per_tick is None or size == 0:
             return 0
-        return packing - (-size * self.bytes_per_tick.denominator // self.bytes_per_tick.numerator)
+        packing = Fraction(0)
+        if maker is not None and size < maker.out_bytes and (self.least_row is None or size < maker.pieces * self.least_row):
+            packing = maker.packing
+        sent = -(-size * self.bytes_per_tick.denominator // self.bytes_per_tick.numerator)
+        return sent - (-size * packing.numerator // packing.denominator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +179,7 @@ class DistributedMode:
 class PhaseTask:
     """One phase.  `ticks` by class of device; a class that is absent cannot run it.  `home` phases run on home.  `ready`: the
     first tick at which it may start.  `effect`: input and output, which keep their order among themselves.  `packing`: ticks for
-    each byte of some of its rows that is sent, in addition to the link's."""
+    each byte of some of its rows that is packed for a link; `pieces`: how many contiguous pieces such rows are."""
 
     id: str
     ticks: Mapping[str, Ticks]
@@ -187,15 +193,12 @@ class PhaseTask:
     effect: bool = False
     distributed: DistributedMode | None = None
     packing: Fraction = Fraction(0)
+    pieces: int = 1
 
     @property
     def is_gathered(self) -> bool:
         """Does a phase that runs on several devices assemble its output at home?"""
         return self.combine is not None or (self.distributed is not None and self.distributed.gathers)
-
-    def packed(self, size: int) -> int:
-        """Ticks of packing `size` bytes of its rows; all of them are contiguous."""
-        return 0 if size >= self.out_bytes else -(-size * self.packing.numerator // self.packing.denominator)
 
     @property
     def units(self) -> int:

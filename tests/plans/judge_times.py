@@ -164,7 +164,7 @@ class Timed:
             link, forwards = found
             rate = self.rate(link)
             busy = 0 if rate is None else -(-step["bytes"] * rate.denominator // rate.numerator)
-            busy += 0 if rate is None else self.packing(step)
+            busy += 0 if rate is None else self.packing(step, link)
             if busy != step["busy"] - step["start"]:
                 self.fault(f"{said}: {step['bytes']} bytes take {busy} ticks, not {step['busy'] - step['start']}")
             if step["arrive"] - step["busy"] != -(-link.get("latency_ns", 0) // self.plan["tick_ns"]):
@@ -177,12 +177,18 @@ class Timed:
                 if start < end:
                     self.fault(f"channel {channel} is used twice at {start}")
 
-    def packing(self, step: Mapping[str, Any]) -> int:
-        """Ticks to copy the part of a value that a transfer takes, where it is not in one piece."""
+    def packing(self, step: Mapping[str, Any], link: Mapping[str, Any]) -> int:
+        """Ticks to copy the part of a value that a transfer takes, where it is not in one piece, and no driver of a card copies
+        pieces of 256 bytes as they lie."""
         shape = self.shape(step["value"])
         box = [(0, size) for size in shape] if step.get("box") is None else list(map(tuple, step["box"]))
         cut = [axis for axis, size in enumerate(shape) if box[axis] != (0, size)]
         if step.get("partial") or not cut or prod(shape[: cut[0]]) == 1:
+            return 0
+        names = {link[end].partition("[")[0] for end in ("from", "to")}
+        ends = [fields for fields in self.profile["device"] if fields["name"] in names]
+        is_local = len({end.get("node", "n0") for end in ends}) == 1 and any(end.get("backend", "cpu") != "cpu" for end in ends)
+        if is_local and step["bytes"] >= 256 * prod(shape[: cut[0]]):
             return 0
         each = self.prices.packing(prod(shape) * self.width(step["value"]))
         return -(-step["bytes"] * each.numerator // each.denominator)

@@ -286,17 +286,20 @@ def test_what_comes_twice_is_let_go_of_once() -> None:
     checked(case_of(drawn, axes={PhaseId(phase): 0 for phase in (0, 1, 2, 3, 5)}), drawn)
 
 
-@pytest.mark.parametrize("where, most_ms", [("workstation", 5.1), ("cluster40", 4.75)])
+@pytest.mark.parametrize("where, most_ms", [("workstation", 4.0), ("cluster40", 4.75)])
 def test_axes_are_searched_and_bounds_range_over_them(where: str, most_ms: float) -> None:
     """The planner chose an axis before the search: 6.099 ms and 12.04 ms, and a bound of 5.733 ms above the plan along the other
-    axis, of 4.422 ms (5.095 ms with the time of packing columns); stored, that was refused as V3, since its rows were read along
-    the axis that the planner would choose."""
+    axis, of 4.422 ms (5.095 ms while columns were packed for cards); stored, that was refused as V3, since its rows were read
+    along the axis that the planner would choose.  Both spellings take the same time."""
+    spans = list[int]()
     for text in (SCANNED, SCANNED_BY_ROWS):
         drawn = Drawn(text, {"x": (4000, 4000)}, canonical(load_profile(where)))
         plan = checked(case_of(drawn, FAST), drawn)
         said = plan.prediction
         assert said is not None and plan.space.every_axis and "along any axis" in queues_text(plan)
         assert said.makespan * plan.tick_ns <= most_ms * 1e6 and said.lower_bound <= said.makespan
+        spans.append(said.makespan * plan.tick_ns)
+    assert max(spans) <= 1.03 * min(spans)
 
 
 def test_a_bound_along_given_axes_says_so() -> None:

@@ -48,7 +48,10 @@ def links_of(r: Random, groups: list[DeviceGroup]) -> tuple[Link, ...]:
     pairs += [("cpu0", "far")] * (len(groups) > 2) + [("gpu", "far")] * (len(groups) > 2 and r.random() < 0.5)
     for source, target in pairs:
         rate = r.choice([None, Fraction(r.randint(1, 5), r.randint(1, 3))])
-        one = Link(f"l{len(found)}", source, target, r.randint(0, 4), rate, Duplex.HALF, r.choice([None, "bus", "nic[i]"]))
+        one = Link(
+            f"l{len(found)}", source, target, r.randint(0, 4), rate, Duplex.HALF, r.choice([None, "bus", "nic[i]"]),
+            least_row=r.choice([None, 2, 5]),
+        )  # fmt: skip
         if source != target and r.random() < 0.2:
             found += [replace(one, duplex=Duplex.SIMPLEX), replace(one, id=f"{one.id}b", source=target, target=source, latency=1)]
         else:
@@ -70,7 +73,7 @@ def task_of(r: Random, name: str) -> PhaseTask:
     return PhaseTask(
         name, {kind: table() for kind in ("cpu", "gpu")}, rows, combine, r.choice([0, r.randint(1, 20)]),
         r.randint(0, 6), r.random() < 0.5, effect, r.choice([0, 0, r.randint(0, 6)]), effect,
-        packing=Fraction(r.choice([0, 0, r.randint(1, 4)]), 5),
+        packing=Fraction(r.choice([0, 0, r.randint(1, 4)]), 5), pieces=r.randint(1, 3),
     )  # fmt: skip
 
 

@@ -161,7 +161,8 @@ class Naive(Memory, Directives):
                 rate = link.bytes_per_tick
                 busy = 0 if rate is None else ceil(Fraction(t.bytes) / rate)
                 task = self.problem.phases[t.phase]
-                busy += 0 if rate is None or t.partial or t.bytes >= task.out_bytes else ceil(t.bytes * task.packing)
+                whole = t.bytes >= task.out_bytes or (link.least_row is not None and t.bytes / task.pieces >= link.least_row)
+                busy += 0 if rate is None or t.partial or whole else ceil(t.bytes * task.packing)
                 yield t.busy - t.start != busy or t.arrive != t.busy + link.latency
         for c in self.schedule.combines:
             combine = self.problem.phases[c.phase].combine

@@ -123,7 +123,8 @@ def steps_of(problem: Problem, modes: list[Mode]) -> dict[str, Step] | None:
                     return None
                 before = (f"{p}:{maker}>{home}", first.latency)
             name = f"{p}:{maker}>{device}"
-            ticks = link.occupied(size) + (ceil(size * task.packing) if link.bytes_per_tick and size < task.out_bytes else 0)
+            lies = size >= task.out_bytes or (link.least_row is not None and size / task.pieces >= link.least_row)
+            ticks = link.occupied(size) + (ceil(size * task.packing) if link.bytes_per_tick and not lies else 0)
             steps[name] = Step(name, p, ticks, channel(problem, link, names, source), device, [before], link.latency, size)
             if not steps[name].ticks:
                 steps[name].queue = None

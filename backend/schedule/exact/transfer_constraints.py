@@ -53,7 +53,7 @@ class TransferConstraints(SolverVariables):
                     if other.producer == device:
                         self._add_relay(start, relay, other, present)
             for guards, size in sizes[device]:
-                occupied = self.shape.problem.links[hop.link].occupied(size, self.shape.problem.phases[p].packed(size))
+                occupied = self.shape.problem.links[hop.link].occupied(size, self.shape.problem.phases[p])
                 route.occupied[guards] = max(occupied, route.occupied.get(guards, 0))
             least = route.occupied.setdefault((), min(route.occupied.values(), default=0))
             for guards in [g for g in route.occupied if g and route.occupied[g] <= least]:

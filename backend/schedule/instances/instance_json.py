@@ -16,8 +16,9 @@ from ....lang.primitives.table import nearest
 from ....lang.support.bounded_parsing import TooManyValues, limit_values, parse_natural
 from ....lang.support.files import Pipes, read_text
 from ....lang.support.records import dataclass, replace
+from ...codegen.gpu_targets import LEAST_ROW, dialect_of
 from ...devices.cost_functions import Duplex, Ticks
-from ...devices.profile import Profile
+from ...devices.profile import LinkProfile, Profile
 from ...devices.profile_toml import Fields, Places, Problems, is_whole, shown
 from ...devices.this_machine import load_profile
 from ..problem import SCHEMA, Combine, Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Select
@@ -469,11 +470,18 @@ def to_devices(profile: Profile, tick_ns: int = 1) -> tuple[tuple[DeviceGroup, .
         Link(
             f"link{index}", link.source, link.target, -(-link.latency_ns // tick_ns),
             None if link.bytes_per_ns is None else link.bytes_per_ns * tick_ns, link.duplex, link.group,
-            link.energy_pj_per_byte / 1000,
+            link.energy_pj_per_byte / 1000, _least_row(profile, link),
         )
         for index, link in enumerate(profile.links)
     )  # fmt: skip
     return groups, links
+
+
+def _least_row(profile: Profile, link: LinkProfile) -> int | None:
+    """That of cards, whose drivers copy between them and their node; others pack, as networks send what is contiguous."""
+    ends = [device for end in (link.source, link.target) if (device := profile.device(end)) is not None]
+    has_card = any(dialect_of(device.backend) is not None for device in ends)
+    return LEAST_ROW if has_card and len({device.node for device in ends}) == 1 else None
 
 
 # ---------------------------------------------------------------------------------------------------- files of devices

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate, pairwise, product
+from math import prod
 from typing import Final
 
 from ....lang.diagnostics.model import Code, Diagnostic, Refused
@@ -292,13 +293,13 @@ class _ProblemBuilder:
 
     def packed(self, task: PhaseTask, phase: Phase, cut: PhaseCut) -> PhaseTask:
         """The task with the time of packing its rows, if these are not contiguous along the cut."""
-        types, apart = self.bound.graph.types, 0
+        types, apart, pieces, numbers = self.bound.graph.types, 0, 0, Numbers()
         if not cut.is_undivided and task.distributed is None:
             for value in traverse.results(phase):
-                outside = types[value].shape[: cut.axes.get(value, 0)]
-                if any(size.constant != 1 for size in outside):
-                    apart += Numbers().bytes(types[value])
-        return replace(task, packing=self.context.packing(apart)) if apart and task.out_bytes else task
+                outside = prod(numbers.cap(size) for size in types[value].shape[: cut.axes.get(value, 0)])
+                if outside > 1:
+                    apart, pieces = apart + numbers.bytes(types[value]), pieces + outside
+        return replace(task, packing=self.context.packing(apart), pieces=pieces) if apart and task.out_bytes else task
 
     def task(
         self, p: int, phase: Phase, cut: Cut | None, name: str, numbers: Numbers, leaving: int | None

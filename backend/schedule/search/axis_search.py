@@ -208,8 +208,8 @@ def _any_axis(options: Sequence[PhaseTask], moves: bool) -> PhaseTask:
     if not moves and combines:
         combine = Combine(min(one.ticks_per_shard for one in combines), min(one.bytes for one in combines))
     scratch, size = min(task.scratch for task in options), 0 if moves else min(task.out_bytes for task in options)
-    packing = min(task.packing for task in options)
-    return replace(first, ticks=ticks, rows=rows, combine=combine, scratch=scratch, out_bytes=size, packing=packing)
+    free = Fraction(0)  # of two parts the smaller one may be packed, and the larger one sent as it lies
+    return replace(first, ticks=ticks, rows=rows, combine=combine, scratch=scratch, out_bytes=size, packing=free)
 
 
 def _home_is_no_detour(problem: Problem) -> bool:

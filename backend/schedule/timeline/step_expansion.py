@@ -383,6 +383,6 @@ class _TransferDemands:
             return None
         hop = path[0]
         problem = self.problem_index.problem
-        ticks = problem.links[hop.link].occupied(size, problem.phases[self.phase].packed(size) if is_rows else 0)
+        ticks = problem.links[hop.link].occupied(size, problem.phases[self.phase] if is_rows else None)
         channel = hop.channel if ticks else None
         return TransferSpec(source, target, *hull, size, memory, hop.link, channel, ticks, hop.latency, uses, relay)

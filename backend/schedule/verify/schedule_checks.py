@@ -91,11 +91,7 @@ def check_step_timing(facts: JudgeIndex) -> Iterator[Violation]:
             arrives = {busy + delay for delay in (delays | {0} if moved.partial or moved.phase in facts.wanted else delays)}
         elif 0 <= moved.link < len(facts.problem.links):
             link = facts.problem.links[moved.link]
-            rate = link.bytes_per_tick
-            busy = moved.start + (0 if rate is None else -(-moved.bytes * rate.denominator // rate.numerator))
-            task = facts.problem.phases[moved.phase]
-            if rate is not None and not moved.partial and moved.bytes < task.out_bytes:
-                busy += -(-moved.bytes * task.packing.numerator // task.packing.denominator)
+            busy = moved.start + link.occupied(moved.bytes, None if moved.partial else facts.problem.phases[moved.phase])
             arrives = {busy + link.latency}
         else:
             continue
