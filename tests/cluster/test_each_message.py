@@ -17,11 +17,16 @@ from rho.backend.cluster.client import ClusterClient
 from rho.backend.cluster.cluster_transport import Process
 from rho.backend.cluster.membership import ClusterMember, Worker, Workers
 from rho.backend.cluster.wire import Connection, Message, MessageKind
+from rho.lang.support import files
 from rho.shell.execution.clusters import ClusterConnection
 from rho.shell.execution.stored_plans import this_machine
+from rho.shell.execution.streaming import passes_of
 from rho.tests.cluster.residents import Some, Threads, Unseen, cluster_of
 from rho.tests.cluster.stored import writers
+from rho.tests.cluster.test_tiles import dealt
 from rho.tests.cluster.test_writing import saved_by
+from rho.tests.streams.running import loaded, results, same_bits
+from rho.tests.streams.test_random_programs import LIMIT, ROWS, stored_vectors
 
 TEXT = 'input m : f64[r c] ← "m.npy"\ns ← +⌿m\noutput y ← (m+1)÷1+⌈/|s\nschedule {\n  place y on worker\n  place s on worker\n}\n'
 OF_TIME = (MessageKind.PING, MessageKind.PONG, MessageKind.REST)
@@ -119,6 +124,28 @@ def test_a_worker_is_lost_at_a_message(threads: Threads, small: Path, tmp_path: 
     saved_by(cluster, small, TEXT, target)
     cluster.connection.close()
     assert target.read_bytes() == right
+
+
+def test_a_worker_is_lost_in_the_rounds_of_a_scan(threads: Threads, tmp_path: Path) -> None:
+    """Running products in tiles: what one device leaves is where the next begins, and a device that is lost leaves nothing."""
+    folder = stored_vectors(tmp_path, ROWS)
+    text = "input x : f64[n] where n ≥ 8\nz ← ×\\0.5+x\noutput z\n⌈/×\\x"
+    alone = results(loaded(text, folder, LIMIT))
+    cluster, all_of_them = counted(threads, -1, 0)
+    planned = dealt(text, folder, LIMIT, cluster)
+    assert any(len(step.shares) > 1 for step in passes_of(planned.plan)) and same_bits(results(planned), alone)
+    cluster.connection.close()
+    for last in share(range(1, all_of_them.count + 1), seed=73):
+        restarts = last % 2
+        cluster, workers = counted(threads, last, restarts)
+        try:
+            assert same_bits(results(dealt(text, folder, LIMIT, cluster)), alone), (SEED, last)
+        except rho.RhoError as error:
+            assert [one.code.name for one in error.diagnostics] == ["E710"] and restarts == 0 and workers.is_cut, (SEED, last)
+        finally:
+            cluster.connection.close()
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
+    files.remove_live()
 
 
 @pytest.mark.parametrize("wrong", [{0}, {1}, {0, 1}])
