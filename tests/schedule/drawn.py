@@ -50,7 +50,7 @@ def links_of(r: Random, groups: list[DeviceGroup]) -> tuple[Link, ...]:
         rate = r.choice([None, Fraction(r.randint(1, 5), r.randint(1, 3))])
         one = Link(
             f"l{len(found)}", source, target, r.randint(0, 4), rate, Duplex.HALF, r.choice([None, "bus", "nic[i]"]),
-            least_row=r.choice([None, 2, 5]),
+            least_row=(2, None, 5)[len(found) % 3],
         )  # fmt: skip
         if source != target and r.random() < 0.2:
             found += [replace(one, duplex=Duplex.SIMPLEX), replace(one, id=f"{one.id}b", source=target, target=source, latency=1)]
@@ -73,7 +73,7 @@ def task_of(r: Random, name: str) -> PhaseTask:
     return PhaseTask(
         name, {kind: table() for kind in ("cpu", "gpu")}, rows, combine, r.choice([0, r.randint(1, 20)]),
         r.randint(0, 6), r.random() < 0.5, effect, r.choice([0, 0, r.randint(0, 6)]), effect,
-        packing=Fraction(r.choice([0, 0, r.randint(1, 4)]), 5), pieces=r.randint(1, 3),
+        packing=Fraction(r.choice([0, 0, r.randint(1, 4)]), 5), pieces=1 + rows % 4,
     )  # fmt: skip
 
 
