@@ -287,7 +287,7 @@ def matrices(array: DeviceArray, host: NumArray) -> list[tuple[DeviceArray, NumA
         return None
     first = host[(slice(0, 1),) * host.ndim].reshape(1).view(np.uint8)
     bytes_there, bytes_here = array.viewed(tuple(shape), tuple(far), dtype=_BYTE), as_strided(first, shape, near)
-    return [(bytes_there[place], bytes_here[place]) for place in np.ndindex(*outer[:-1])]
+    return [(bytes_there[plane], bytes_here[plane]) for plane in np.ndindex(*outer[:-1])]
 
 
 def _staged(parts: Sequence[tuple[DeviceArray, NumArray]]) -> Iterator[tuple[DeviceArray, NumArray]]:
