@@ -234,6 +234,13 @@ def test_groups_as_pandas(tmp_path: Path) -> None:
             table[first.index(k), second.index(o)] += value
         return table
 
+    def paired(part: int) -> Callable[..., Any]:
+        def call(key: Any, other: Any, x: Any) -> Any:
+            sums = pandas.Series(x).groupby([key, other], sort=False).sum(skipna=False)
+            return sums.to_numpy() if part == 2 else np.array([pair[part] for pair in sums.index], int)
+
+        return call
+
     def top(key: Any, other: Any, x: Any) -> Any:
         """The rows of `nlargest`, which leaves NaN out; in `group.top` NaN is the greatest."""
         if np.isnan(x).any():
@@ -258,6 +265,10 @@ def test_groups_as_pandas(tmp_path: Path) -> None:
         "0.5 group.quantile (code ⋄ x)": of("quantile", 0.5),
         "0.9 group.quantile (code ⋄ x)": of("quantile", 0.9),
         "(code ⋄ second) group.pivot x": pivot,
+        **{
+            f"{{(first last pair) ← group.pairs (code ⋄ second) ⋄ {text}}} 0": paired(part)
+            for part, text in enumerate(("names[first]", "others[last]", "pair group.sum x"))
+        },
         "2 group.top (code ⋄ x)": top,
         "key[(n-1)⌊group.first code]": lambda key, other, x: np.array(list(dict.fromkeys(key)), int),
         "group.last code": lambda key, other, x: np.array([np.flatnonzero(key == k)[-1] for k in dict.fromkeys(key)], int),

@@ -41,6 +41,7 @@ def test_a_table_of_groups_names_the_count_to_limit(rho: Rho, tmp_path: Path) ->
     np.save(tmp_path / "x.npy", np.arange(3000) % 7)
     refused = rho("run", str(program), "--max-memory", "20MB")
     assert refused.code == 4 and "if `≢shops` is at most 50, make it by `50 set.classes_within …`" in refused.err
+    assert "`group.pairs` numbers the pairs that occur" in refused.err
     program.write_text(text.replace("set.classes x", "50 set.classes_within x"), encoding="utf-8")
     assert rho("run", str(program), "--max-memory", "20MB").code == 0
 
