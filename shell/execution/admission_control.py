@@ -304,7 +304,8 @@ def _counts_note(candidate: PlanCandidate) -> list[str]:
             shown, (first, span) = " × ".join(f"`≢{name}`" for name, _ in known), known[0]
             limit = f"if `≢{first}` is at most 50, write `50⌊≢{first}` where it gives a length"
             if _text(candidate, span) == (words := "set.classes"):
-                limit = f"if `≢{first}` is at most 50, make it by `50 {words}_within …`; `group.pairs` numbers the pairs that occur"
+                limit = f"if `≢{first}` is at most 50, make it by `50 {words}_within …`"
+                limit += "; `group.pairs` numbers the pairs that occur"
             return [f"there is room for {shown} cells, each as many as the data may have: {limit}"]
     return []
 
