@@ -26,7 +26,7 @@ from ...lang.tree.program import CellFormat
 from ...typechecker.elements import Kind
 from ..vm.values import NUMPY_NAMES, integer_range, shortest_f32
 from .cells import DAY, NANOSECONDS, Column, multiplied, require_accepted, require_shape, undeclared
-from .csv import CsvColumn, TextSink
+from .csv import CsvColumn, TextSink, rows_of_block
 from .formats import BY_SUFFIX, TEXTS, FileTrouble, damaged, disagrees, first_line, listed, require_package, system_errors
 from .parquet import ArrowColumn, column_of, items_of, require_storable, require_table
 from .records import RecordOffset
@@ -420,20 +420,21 @@ def _plain_array(kind: Kind, shape: tuple[int, ...], data: Any) -> Any:
 def json_lines(columns: Sequence[CsvColumn]) -> Iterator[str]:
     """Yields one object per row, block by block: NaN and missing dates are null, text has no trailing blanks."""
     names = [json.dumps(column.name, ensure_ascii=False) + ": " for column in columns]
-    for start in range(0, len(columns[0].values), ITEMS):
-        written = [_json_items(column, start) for column in columns]
+    block = rows_of_block(columns)
+    for start in range(0, len(columns[0].values), block):
+        written = [_json_items(column, start, start + block) for column in columns]
         rows = zip(*written, strict=True)
         yield "".join(["{" + ", ".join(map(str.__add__, names, row)) + "}\n" for row in rows])
 
 
-def _json_items(column: CsvColumn, start: int) -> list[str]:
+def _json_items(column: CsvColumn, start: int, stop: int) -> list[str]:
     is_counted = column.form is not CellFormat.ITEM
     if column.kind is Kind.CHAR or is_counted:
-        texts: list[Any] = column.texts(start, start + ITEMS)
+        texts: list[Any] = column.texts(start, stop)
         if column.form.is_difference:
             return [text or "null" for text in texts]
         return [json.dumps(None if is_counted and not text else text, ensure_ascii=False) for text in texts]
-    items = column.values[start : start + ITEMS].tolist()
+    items = column.values[start:stop].tolist()
     if column.kind is Kind.F32:
         items = [shortest_f32(item) for item in items]
     return ["null" if item != item else json.dumps(item) for item in items]

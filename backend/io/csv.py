@@ -606,15 +606,21 @@ def header_text(delimiter: str, columns: Sequence[CsvColumn]) -> str:
 
 def row_texts(delimiter: str, columns: Sequence[CsvColumn]) -> Iterator[str]:
     """The text of rows, block by block."""
-    for start in range(0, len(columns[0].values), ITEMS):
-        written = [_cells(column, start, delimiter) for column in columns]
+    rows = rows_of_block(columns)
+    for start in range(0, len(columns[0].values), rows):
+        written = [_cells(column, start, start + rows, delimiter) for column in columns]
         yield "".join([delimiter.join(row) + "\n" for row in zip(*written, strict=True)])
 
 
-def _cells(column: CsvColumn, start: int, delimiter: str) -> list[str]:
+def rows_of_block(columns: Sequence[CsvColumn]) -> int:
+    """The rows that are text at once: those of `ITEMS` cells, where a text is a cell for each sixteen characters."""
+    return max(1, ITEMS // sum(1 + math.prod(column.values.shape[1:]) // 16 for column in columns))
+
+
+def _cells(column: CsvColumn, start: int, stop: int, delimiter: str) -> list[str]:
     if column.kind is Kind.CHAR or column.form is not CellFormat.ITEM:
-        return [_quoted(text, delimiter) for text in column.texts(start, start + ITEMS)]
-    return _all_written(column.values[start : start + ITEMS].tolist(), column.kind)
+        return [_quoted(text, delimiter) for text in column.texts(start, stop)]
+    return _all_written(column.values[start:stop].tolist(), column.kind)
 
 
 def _quoted(text: str, delimiter: str) -> str:

@@ -328,7 +328,8 @@ UNTRANSLATED: Final[Mapping[str, str]] = {
 
 METHODS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("groupby", "agg", "transform"),
-                    "`use set`, `use group`: `(keys code) ← set.classes key`, then `code group.sum x`, `mean` or `rank`; two keys: `group.pairs`"),
+                    "`use set`, `use group`: `(keys code) ← set.classes key`, then `code group.sum x`, `mean` or `rank`; "
+                    "two keys: `group.pairs`"),
     **dict.fromkeys(("pivot_table", "pivot"),
                     "`use set`, `use group`: `(row ⋄ column) group.pivot x`, of keys that `9 set.classes_within key` numbers"),
     "resample": "`use series`, `use group`: `(starts code) ← 600 series.every time`, then `code group.sum x`",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from rho.backend.io.writing import write_values
+from rho.backend.io.columns import JsonLinesSink
+from rho.backend.io.writing import prepare_table, write_together, write_values
 from rho.backend.vm.values import Array, array, from_numpy, to_numpy
+from rho.lang.tree.program import AS_WRITTEN, CellFormat, ColumnFormat
 from rho.shell.main import main
 from rho.tests.backend.files.loading import BOOL, C64, C128, CHAR, F32, F64, I32, I64, SPAN, U8, load, np
 from rho.tests.harness.values import text
@@ -131,3 +134,20 @@ def test_a_missing_date_is_null_in_json_lines(tmp_path: Path, capsys: pytest.Cap
     capsys.readouterr()
     assert main(["run", str(tmp_path / "q.rho")]) == 0
     assert capsys.readouterr().out == "2024-01-02 NaT\n2024-01-02T03:04:05 NaT\n"
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_wide_tables_are_written_in_blocks_of_bounded_memory(suffix: str, tmp_path: Path) -> None:
+    """Blocks of as many rows as of one column took memory for each of the columns."""
+    days, texts = np.arange(60_000).reshape(150, 400), np.full((300, 600), "a")
+    outputs = [("d", days, I64, ColumnFormat(CellFormat.DATE))], [("t", texts, CHAR, AS_WRITTEN), ("s", texts, CHAR, AS_WRITTEN)]
+    for table in outputs:
+        prepared = prepare_table(str(tmp_path / f"t.{suffix}"), table, SPAN)
+        tracemalloc.start()
+        try:
+            write_together([prepared])
+            assert tracemalloc.get_traced_memory()[1] < JsonLinesSink.working_memory
+        finally:
+            tracemalloc.stop()
+    lines = (tmp_path / f"t.{suffix}").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 300 + (suffix == "csv") and all(line.count("a" * 600) == 2 for line in lines[-300:])
