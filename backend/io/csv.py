@@ -614,7 +614,8 @@ def row_texts(delimiter: str, columns: Sequence[CsvColumn]) -> Iterator[str]:
 
 def rows_of_block(columns: Sequence[CsvColumn]) -> int:
     """The rows that are text at once: those of `ITEMS` cells, where a text is a cell for each sixteen characters."""
-    return max(1, ITEMS // sum(1 + math.prod(column.values.shape[1:]) // 16 for column in columns))
+    cells: int = sum(1 + math.prod(column.values.shape[1:]) // 16 for column in columns)
+    return max(1, ITEMS // cells)
 
 
 def _cells(column: CsvColumn, start: int, stop: int, delimiter: str) -> list[str]:
