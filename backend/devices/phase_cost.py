@@ -76,6 +76,7 @@ BOUNDS: Final = 8
 NEAR: Final = 1 << 18
 """Bytes of items, indices and results that stay in the L2 cache."""
 _CELL_BY_CELL: Final = frozenset({"rotate", "gather", "scan", "scan_totals", "find", "update", "compress", "key_reduce", "solve"})
+_SORTS: Final = ("gather.sorts", "sort", "grade")
 _CUBIC: Final = BY_WORK - {"gemm", "factor"}
 
 
@@ -87,6 +88,8 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
     results = [tuple(map(number, types[r].shape)) for r in phase.results]
     if cut is not None:
         args, results = _cut(phase, args, results, cut)
+    if phase.op == "merge_runs":  # of all runs a shard takes as many items as it has
+        args = results * len(args)
     frame = frame_of(phase)
     points = prod(results[0][:frame]) if results else 1
     framed = framed_of(phase)
@@ -129,8 +132,7 @@ def _by_bytes(
             axis = phase.attributes["axis"]
             assert isinstance(axis, int)
             if phase.attributes.get("sorts") is not None:
-                sorts = ("gather.sorts", "sort", "grade")
-                return Grains(times * rates.grains(sorts, kind, 2 * prod(cells[0]) * kind.bytes) + again)
+                return Grains(times * rates.grains(_SORTS, kind, 2 * prod(cells[0]) * kind.bytes) + again)
             width = types[phase.args[0]].element.kind.bytes
             if prod(cells[0][axis + 1 :]) * width >= ROW_BYTES:
                 stems = ("gather.rows", "gather")
@@ -140,6 +142,13 @@ def _by_bytes(
             source = 3 * prod(cells[0]) * width  # the table's source is as large as the items selected from it
             if rates.measured and largest(size, source) > NEAR:
                 return Grains(times * rates.require(stems, kind).rate(size, largest(source, NEAR)) + again)
+        case "sort_runs":
+            stems = (phase.op, *_SORTS)
+        case "merge_runs":
+            kind = types[phase.args[-1]].element.kind
+            size = 2 * len(cells) * sum(prod(cells[0]) * types[value].element.kind.bytes for value in phase.args)
+            if rates.table((phase.op,), kind) is None:
+                return Grains(rates.grains(_SORTS, kind, size) // 3)
         case "update":
             size = 2 * prod(cells[0]) * kind.bytes + 2 * prod(cells[-1]) * kind.bytes
         case "key_reduce":

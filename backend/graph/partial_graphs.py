@@ -24,7 +24,7 @@ its readers.  The rows that a rotation wraps around from the other end are a sep
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 from math import prod
 from typing import Final
 
@@ -72,10 +72,12 @@ from .phases import (
     axis_index,
     box_needed,
     frame_of,
+    needed_positions,
     simplify,
     sizes_of,
 )
 from .registry import SCAN_BLOCK, signature_of
+from .scratch import SORTED_RUNS
 from .traverse import all_phases, defines, fresh_id, subgraphs
 
 
@@ -708,54 +710,98 @@ def _is_hoisted(branch: Branch) -> bool:
     return not (branch.then.phases or branch.otherwise.phases)
 
 
-# ----------------------------------------------------------------------------------------- scans in two passes
+# ----------------------------------------------------------------------------------------- phases in two passes
 #
-# A scan of one line as three phases, two of which can be cut along the line: the total of each block of the order of scans, what
-# precedes each block, and the scan, each shard of which starts from what precedes its first block.  The bits are those of the
-# scan (`library.scans_and_generators`).  Items are read twice, so one device alone scans in one pass.
+# Phases that go along one line as several, which can be cut along it.  The bits are those of one pass.  Items are read twice, so
+# one device alone makes one pass.
+#
+# A scan: the total of each block of the order of scans, what precedes each block, and the scan, each shard of which starts from
+# what precedes its first block (`library.scans_and_generators`).
+#
+# A sort or a grade: each shard sorts its items, at least a run of them, and then merges what comes to its part of the result from
+# all of the runs (`library.sort`).  Where shards end decides what the runs are, and nothing else.
 
-def divisible_scans(graph: Graph) -> tuple[PhaseId, ...]:
-    """The scans that `divide_scans` can divide."""
-    return tuple(phase.id for phase in graph.phases if isinstance(phase, LibraryPhase) and _is_divisible(phase, graph.types))
+_FEWEST_SORTED: Final = 1024
+"""The least items of a run."""
 
 
-def _is_divisible(phase: LibraryPhase, types: Mapping[ValueId, ArrayType]) -> bool:
-    if phase.op != "scan" or len(phase.args) > 1 or frame_of(phase):
+def is_divisible(phase: Phase, types: Mapping[ValueId, ArrayType]) -> bool:
+    """Can `divide_phases` divide the phase?"""
+    if not isinstance(phase, LibraryPhase) or frame_of(phase):
         return False
+    return _is_long_scan(phase, types) if phase.op == "scan" else _is_long_sort(phase, types)
+
+
+def _is_long_scan(phase: LibraryPhase, types: Mapping[ValueId, ArrayType]) -> bool:
     function, type = str(phase.attributes["function"]), types[phase.results[0]]
     sizes = [size.constant for size in type.shape]
-    if None in sizes or max(size or 0 for size in sizes) <= 2 * SCAN_BLOCK or [size != 1 for size in sizes].count(True) != 1:
+    if len(phase.args) > 1 or None in sizes or max(size or 0 for size in sizes) <= 2 * SCAN_BLOCK:
         return False
     kind, axis = type.element.kind, phase.attributes["axis"]
     exact = function == "add" or is_exact_in_any_order(function, kind)
-    return sizes[int(str(axis))] != 1 and function in REDUCTIONS and exact and not kind.is_complex and kind is not Kind.CHAR
+    is_line = [size != 1 for size in sizes].count(True) == 1 and sizes[int(str(axis))] != 1
+    return is_line and function in REDUCTIONS and exact and not kind.is_complex and kind is not Kind.CHAR
 
 
-def divide_scans(graph: Graph, chosen: Collection[PhaseId] | None = None) -> Graph:
-    """The graph with the chosen scans (None: all that can be) in two passes."""
-    divided = [id for id in divisible_scans(graph) if chosen is None or id in chosen]
+def _is_long_sort(phase: LibraryPhase, types: Mapping[ValueId, ArrayType]) -> bool:
+    if (phase.op != "grade" and "sorts" not in phase.attributes) or needed_positions(phase) is not None:
+        return False
+    sizes = [size.constant or 0 for size in types[phase.args[0]].shape]
+    return len(sizes) == 1 and sizes[0] > 2 * _FEWEST_SORTED
+
+
+def divisible_phases(graph: Graph) -> tuple[PhaseId, ...]:
+    """The phases that `divide_phases` can divide."""
+    return tuple(phase.id for phase in graph.phases if is_divisible(phase, graph.types))
+
+
+def divisions(graph: Graph) -> tuple[tuple[PhaseId, ...], ...]:
+    """What forms of the graph have in two passes: nothing, all that can be, all scans, all sorts and grades."""
+    every = divisible_phases(graph)
+    scans = [phase.id for phase in graph.phases if isinstance(phase, LibraryPhase) and phase.op == "scan" and phase.id in every]
+    return tuple(dict.fromkeys(((), every, tuple(scans), tuple(id for id in every if id not in scans))))
+
+
+def divide_phases(graph: Graph, chosen: Collection[PhaseId] | None = None) -> Graph:
+    """The graph with the chosen phases (None: all that can be) in two passes."""
+    divided = [id for id in divisible_phases(graph) if chosen is None or id in chosen]
     if not divided:
         return graph
-    types, fresh, phases = dict(graph.types), fresh_id(graph), list[Phase]()
+    types, fresh, phases = dict(graph.types), count(fresh_id(graph)), list[Phase]()
     for phase in graph.phases:
-        if phase.id in divided:
-            assert isinstance(phase, LibraryPhase)
-            axis, type = int(str(phase.attributes["axis"])), types[phase.results[0]]
-            blocks = number(-(-(type.shape[axis].constant or 0) // SCAN_BLOCK))
-            part = ArrayType(Element(type.element.kind), (*type.shape[:axis], blocks, *type.shape[axis + 1 :]))
-            value = phase.args[0]
-            for op in ("scan_totals", "scan_before"):
-                fresh += 1
-                types[ValueId(fresh)] = part
-                one = replace(phase, id=PhaseId(fresh), op=op, args=(value,), results=(ValueId(fresh),))
-                phases.append(replace(one, signature=signature_of(one, types)))
-                value = ValueId(fresh)
-            phase = replace(phase, args=(*phase.args, value))
-            phase = replace(phase, signature=signature_of(phase, types))
-        phases.append(phase)
+        if isinstance(phase, LibraryPhase) and phase.id in divided:
+            divide = _divided_scan if phase.op == "scan" else _divided_sort
+            phases += [replace(one, signature=signature_of(one, types)) for one in divide(phase, types, fresh)]
+        else:
+            phases.append(phase)
     return replace(graph, phases=tuple(phases), types=types)
 
 
+def _divided_scan(phase: LibraryPhase, types: dict[ValueId, ArrayType], fresh: Iterator[int]) -> Iterator[LibraryPhase]:
+    axis, type = int(str(phase.attributes["axis"])), types[phase.results[0]]
+    blocks = number(-(-(type.shape[axis].constant or 0) // SCAN_BLOCK))
+    part = ArrayType(Element(type.element.kind), (*type.shape[:axis], blocks, *type.shape[axis + 1 :]))
+    value = phase.args[0]
+    for op in ("scan_totals", "scan_before"):
+        result = ValueId(next(fresh))
+        types[result] = part
+        yield replace(phase, id=PhaseId(result), op=op, args=(value,), results=(result,))
+        value = result
+    yield replace(phase, args=(*phase.args, value))
+
+
+def _divided_sort(phase: LibraryPhase, types: dict[ValueId, ArrayType], fresh: Iterator[int]) -> Iterator[LibraryPhase]:
+    length = types[phase.args[0]].shape[0].constant or 0
+    run = max(_FEWEST_SORTED, -(-length // SORTED_RUNS))
+    descending = phase.attributes.get("descending") is True or phase.attributes.get("sorts") == "down"
+    value, is_grade = ValueId(next(fresh)), phase.op == "grade"
+    types[value] = ArrayType(types[phase.results[0]].element, (number(-(-length // run)), number(run)))
+    one, op = replace(phase, args=phase.args[:1], results=(value,)), "grade_runs" if is_grade else "sort_runs"
+    yield replace(one, id=PhaseId(value), op=op, attributes={"descending": descending, "run": run})
+    args, attributes = (value, *phase.args) if is_grade else (value,), {"descending": descending, "length": length}
+    yield replace(phase, op="merge_runs", args=args, attributes=attributes)
+
+
 def in_form(graph: Graph, chosen: Collection[PhaseId]) -> Graph:
-    """The graph in one of its forms: with the arms of the chosen branches hoisted, and the chosen scans in two passes."""
-    return divide_scans(hoist_arms(graph, chosen), chosen)
+    """The graph in one of its forms: with the arms of the chosen branches hoisted, and the chosen phases in two passes."""
+    return divide_phases(hoist_arms(graph, chosen), chosen)

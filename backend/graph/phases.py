@@ -270,7 +270,9 @@ class LibraryPhase:
       scan(arg, before; function, axis) where `before`, if present, has what precedes each block of the order of scans ·
       scan_totals(arg; function, axis) · scan_before(totals; function, axis) ·
       contract(left, right) · compress(mask, arg; axis) · expand(mask, arg; axis, checked) · where(mask) · runtime_size(value) ·
-      first_occurrence(arg) · grade(arg; descending) · grade_by(order, arg; descending) · index_of(table, arg) ·
+      first_occurrence(arg) · grade(arg; descending) · grade_by(order, arg; descending) ·
+      sort_runs(arg; descending, run) · grade_runs(arg; descending, run) · merge_runs(ordered, graded; descending, length) where
+      `graded`, if present, has the items at positions that are ordered · index_of(table, arg) ·
       member_of(arg, table) · find(pattern, arg) · interval_index(table, arg) · match(left, right) · decode(radix, arg) ·
       encode(radix, arg) · key_reduce(indices, arg; function, checked, indexing) · random(key) · format(arg) ·
       inverse solve fft ifft rfft irfft cholesky qr svd eigh det (as `core.Library.name`) ·
@@ -284,7 +286,8 @@ class LibraryPhase:
     them serves every point of the frame.  The other attributes speak of the cells: at each point of the frame the op does to
     the cells what it would do without a frame.  With an empty frame nothing is checked.  Ops that define a size have no frame.
 
-    `defines`: the run-time sizes that become known when the phase has run (compress where runtime_size format)."""
+    `defines`: the run-time sizes that become known when the phase has run (compress where runtime_size format).  Those that
+    depend on the position of a shard (row `located` of the registry) have it as the attribute `origin` (absent: 0)."""
 
     id: PhaseId
     span: Span

@@ -86,6 +86,7 @@ class LibraryOp:
     vjp: str | None = None
     onnx: str | None = None
     like: tuple[str, ...] = ()
+    located: bool = False  # does a shard depend on where in the result it begins?
 
     @property
     def stems(self) -> tuple[str, ...]:
@@ -140,6 +141,12 @@ def _scanned(cells: Cells) -> Signature:
 
 def _totals_of_blocks(cells: Cells) -> Signature:
     return (*_other_axes(cells), AxisSignature(cells.axis, (cells.axis,), None, SCAN_BLOCK))
+
+
+def _sorted_in_runs(cells: Cells) -> Signature:
+    run = cells.attributes["run"]
+    assert isinstance(run, int)
+    return (AxisSignature(0, (0,), None, run),)
 
 
 def _stacked(cells: Cells) -> Signature:
@@ -396,6 +403,11 @@ _ROWS = (
               like=("sort",)),
     LibraryOp("grade", 1, _none, _arg("sort"), scratch.grade, _sort_span(0), onnx="TopK", like=("sort",)),
     LibraryOp("grade_by", 2, _none, _arg("sort", 1), scratch.grade_by, _sort_span(1), like=("grade", "sort")),
+    LibraryOp("sort_runs", 1, _sorted_in_runs, _arg("sort"), scratch.sort_runs, _sort_span(0), like=("sort",)),
+    LibraryOp("grade_runs", 1, _sorted_in_runs, _arg("sort"), scratch.grade_runs, _sort_span(0), like=("grade", "sort"),
+              located=True),
+    LibraryOp("merge_runs", None, _every_result_axis, _arg("sort"), scratch.merge_runs, _tree_span(0), like=("sort",),
+              located=True),
     LibraryOp("index_of", 2, _searched, _search_work, scratch.index_of, _sort_span(0, 1), (1,), like=("search",)),
     LibraryOp("member_of", 2, _member, _search_work, scratch.member_of, _sort_span(0, 1), (0,), like=("index_of", "search")),
     LibraryOp("find", 2, _none, _find_work, scratch.find, _tree_span(0), like=("compare",)),

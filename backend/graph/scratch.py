@@ -259,6 +259,30 @@ def _sorted(op: Operands) -> Size:
     return items * 74 if kind.is_complex else minimum(items, 8 * SORT_BLOCK if op.framed else SORT_BLOCK) * 18
 
 
+SORTED_RUNS: Final = 64
+"""The most runs that a vector is sorted in."""
+
+
+def sort_runs(op: Operands) -> Size:
+    """Bytes of a sort in place, those of a shard of one run in proportion."""
+    return minimum(op.items(0), SORTED_RUNS * SORT_BLOCK) * 18 + _padded(op)
+
+
+def grade_runs(op: Operands) -> Size:
+    return op.items(0) * (26 + op.kind(0).bytes) + _padded(op)
+
+
+def _padded(op: Operands) -> Size:
+    """Bytes of the items before they are padded to whole runs."""
+    return ZERO if op.items(0) == op.result_items() else op.result_bytes()
+
+
+def merge_runs(op: Operands) -> Size:
+    """Bytes of merges from one buffer to another, or of a sort of all runs."""
+    items = op.result_items()
+    return items * (op.kind(0).bytes + 18) if len(op.args) == 1 else items * (3 * op.kind(1).bytes + 34)
+
+
 @cell_by_cell
 def grade_by(op: Operands) -> Size:
     items = op.items(1)

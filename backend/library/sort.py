@@ -9,8 +9,10 @@ from __future__ import annotations
 import ctypes
 import math
 import platform
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from itertools import chain, pairwise
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -18,7 +20,15 @@ import numpy as np
 from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind
 from ..cpu.numpy_reductions import order_columns
-from ..cpu.parallel_for import ArgumentBlock, BufferRef, TaskLaunch, may_launch, parallel_for
+from ..cpu.parallel_for import (
+    ArgumentBlock,
+    BufferRef,
+    TaskLaunch,
+    address_if_worthwhile,
+    may_launch,
+    parallel_for,
+    run_tasks,
+)
 from ..cpu.views import DTYPES, NumArray, model_array
 from ..graph.phases import LibraryPhase, frame_of, needed_positions
 from ..graph.scratch import SORT_BLOCK
@@ -50,7 +60,9 @@ from .sort_codegen import (
     NOTES_PLACE,
     SORTED_KINDS,
     TARGET_PLACE,
+    TOGETHER,
     Dealing,
+    MergingRuns,
     Moves,
     SortForm,
     Sorting,
@@ -701,6 +713,141 @@ def _first_places(rows: NumArray, *, descending: bool) -> NumArray:
     return places
 
 
+# ---------------------------------------------------------------------------------------------------- sorts in runs
+#
+# Sorts and grades in two passes (`graph.partial_graphs.divide_phases`): `sort_runs` and `grade_runs` order the items of a shard,
+# in rows of a run, of which the last may be padded, and `merge_runs` has the items of a shard of the result, from all runs.  Runs
+# go on from row to row where two neighbours are in order.
+#
+# Note [Ranks].  The items of a shard of the result are, of each run, those from one position to another, which bisection finds:
+# an item of a run has as many before it as the runs before have up to it and those behind have below it.
+
+_MERGING: Final = 2.5
+"""Nanoseconds per item and merge, roughly."""
+Run: TypeAlias = "tuple[NumArray, ...]"
+"""Sorted items, of a grade with their positions."""
+Key: TypeAlias = "Callable[[Any], tuple[bool, Any]]"
+
+
+def sort_runs(call: OperationCall, items: NumArray) -> NumArray:
+    """The operation `sort_runs`: the items in the order of their stable grade."""
+    ordered = sorted_vector(items, call.operand_kind(0), call.flag("descending"), call.threads, call.bounds(0))
+    return _in_rows(sorted_items(items, descending=call.flag("descending")) if ordered is None else ordered, call)
+
+
+def _in_rows(items: NumArray, call: OperationCall) -> NumArray:
+    shape = call.shape()
+    if len(items) == math.prod(shape):
+        return items.reshape(shape)
+    result = np.zeros(shape, items.dtype)
+    result.reshape(-1)[: len(items)] = items
+    return result
+
+
+def grade_runs(call: OperationCall, items: NumArray) -> NumArray:
+    """The operation `grade_runs`: the stable grade of the items, as positions in the vector that they are a part of."""
+    order = graded(items, call.operand_kind(0), call.flag("descending"), call.threads, call.bounds(0))
+    order = _graded(items, descending=call.flag("descending")) if order is None else order
+    origin = call.phase.attributes.get("origin", 0)
+    assert isinstance(origin, int)
+    return _in_rows(order + origin * call.shape()[1] if origin else order, call)
+
+
+def merge_runs(call: OperationCall, ordered: NumArray, *graded: NumArray) -> NumArray:
+    """The operation `merge_runs`: the items of sorted runs in order, or positions in the order of the `graded` items there."""
+    length, origin, run = call.phase.attributes["length"], call.phase.attributes.get("origin", 0), ordered.shape[1]
+    assert isinstance(length, int)
+    assert isinstance(origin, int)
+    ordered = np.ascontiguousarray(ordered).reshape(-1)[:length]
+    (count,), key, key_there = call.shape(), *_keys(graded, ordered, descending=call.flag("descending"))
+    ends = [at for at in range(run, length, run) if key_there(ordered[at]) < key_there(ordered[at - 1])]
+    runs = [ordered[start:stop] for start, stop in pairwise((0, *ends, length))]
+    begins, stops = (_ranks(runs, rank, key_there) for rank in (origin, origin + count))
+    slices = [run[start:stop] for run, start, stop in zip(runs, begins, stops, strict=True) if start < stop]
+    if len(slices) == 1:
+        return slices[0].copy()
+    parts: list[Run] = [(*(items[part] for items in graded), part) for part in slices]
+    while len(parts) > 1:
+        following = [_merge(one, other, key, call) for one, other in zip(parts[::2], parts[1::2], strict=False)]
+        parts = following + parts[2 * len(following) :]
+    return parts[0][-1]
+
+
+def _keys(graded: Arrays, ordered: NumArray, *, descending: bool) -> tuple[Key, Key]:
+    """Returns the keys of items, and of what is ordered: positions where there are `graded` items, or items themselves."""
+    if not graded:
+        key = _key(ordered.dtype, descending=descending)
+        return key, key
+    (items,) = graded
+    key = _key(items.dtype, descending=descending)
+    return key, lambda position: key(items[position])
+
+
+def _key(dtype: np.dtype[Any], *, descending: bool) -> Key:
+    """Returns a function whose values are in order as the items are in that of their grade."""
+    if dtype.kind != "f":
+        return lambda item: (False, -int(item) if descending else int(item))
+    return lambda item: (True, 0) if item != item else (False, -item if descending else item)
+
+
+def _ranks(runs: Sequence[NumArray], rank: int, key: Key) -> list[int]:
+    """Returns how many of the first `rank` items in order each run has.  See Note [Ranks]."""
+    low, high = [0] * len(runs), list(map(len, runs))
+    while low != high:
+        _, widest = max((high[run] - low[run], run) for run in range(len(runs)))
+        middle = (low[widest] + high[widest]) // 2
+        pivot = key(runs[widest][middle])
+        before = [
+            (bisect_right if run < widest else bisect_left)(items, pivot, low[run], high[run], key=key)
+            for run, items in enumerate(runs)
+        ]
+        before[widest] = middle
+        if sum(before) < rank:
+            low = before
+            low[widest] += 1
+        else:
+            high = before
+    return low
+
+
+def _merge(one: Run, other: Run, key: Key, call: OperationCall) -> Run:
+    """Returns two runs merged, the items of the first before equal ones of the second."""
+    (first, *_), (second, *_), descending, keyed = one, other, call.flag("descending"), len(one) > 1
+    kind = call.operand_kind(int(keyed))
+    if key(second[-1]) < key(first[-1]):  # all of the second is passed, and so much of the first
+        steps = bisect_right(first, key(second[-1]), key=key) + len(second)
+    else:
+        steps = len(first) + bisect_left(second, key(first[-1]), key=key)
+    work = steps * _MERGING
+    code = MergingRuns(kind, keyed, descending)
+    address = address_if_worthwhile(code, work) if kind in SORTED_KINDS and steps >= _LEAST else None
+    if address is None:
+        return _sorted_together(one, other, descending=descending)
+    results = tuple(pooled_empty((len(first) + len(second),), array.dtype) for array in one)
+    team = call.threads if work >= tiering.PIECES_NANOSECONDS else 1
+    ranges = TOGETHER * tiering.pieces(1 if team == 1 else 4 * team, work)
+    each = -(-steps // ranges)
+    begins = [_ranks((first, second), min(number * each, steps - each), key) for number in range(ranges)]
+    addresses = [
+        array.__array_interface__["data"][0] for column in zip(one, other, results, strict=True) for array in column
+    ]
+    run_tasks(address, [(each, *addresses, *chain(*begins[at : at + TOGETHER])) for at in range(0, ranges, TOGETHER)], team, work)
+    taken = _ranks((first, second), steps, key)
+    for *runs, result in zip(one, other, results, strict=True):
+        result[steps:] = np.concatenate([run[count:] for run, count in zip(runs, taken, strict=True)])
+    return results
+
+
+def _sorted_together(one: Run, other: Run, *, descending: bool) -> Run:
+    """Returns two runs merged, by a sort."""
+    items, *orders = (np.concatenate(arrays) for arrays in zip(one, other, strict=True))
+    if not orders:
+        return (sorted_items(items, descending=descending),)
+    order = _graded(items, descending=descending)
+    return items[order], orders[0][order]
+
+
 GRADING: Final[dict[str, Operation]] = {
-    "grade": Operation(grade), "grade_by": cell_by_cell(grade_by),
+    "grade": Operation(grade), "grade_by": cell_by_cell(grade_by), "sort_runs": cell_by_cell(sort_runs),
+    "grade_runs": cell_by_cell(grade_runs), "merge_runs": cell_by_cell(merge_runs),
 }  # fmt: skip

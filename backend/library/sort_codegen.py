@@ -458,3 +458,60 @@ class _DistributionWriter:
 
     def _one(self, flag: str) -> str:
         return self.w.let(f"extractelement <1 x i1> {flag}, i64 0")
+
+
+# ---------------------------------------------------------------------------------------------------- merges
+#
+# Merges of two sorted runs, as LLVM text.
+
+TOGETHER: Final = 4
+"""Ranges of a merge that advance together, since each step waits for the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergingRuns:
+    """A kernel that merges two runs, with `keyed` also the words beside their items; equal items keep their order.
+
+    Argument block: steps of each range; the addresses of the items of the runs and of the result, with `keyed` those of the
+    words; for each range the items of either run at which it begins.  No range goes on beyond the last item of a run."""
+
+    kind: Kind
+    keyed: bool
+    descending: bool
+
+    def text(self) -> str:
+        w = IrBuilder()
+        w.label("start")
+        addresses = 6 if self.keyed else 3
+        words = []
+        for operand in range(1 + addresses + 2 * TOGETHER):
+            address = w.let(f"getelementptr i64, ptr %words, i64 {operand}")
+            words.append(w.let(f"load {'ptr' if 0 < operand <= addresses else 'i64'}, ptr {address}, align 8"))
+        columns = [(self.kind, words[1:4]), (Kind.I64, words[4:7])][: addresses // 3]
+        loop, moved = w.begin(0, words[0], 1, [("i64", begin) for begin in words[1 + addresses :]]), list[str]()
+        for at in range(0, 2 * TOGETHER, 2):
+            places = loop.carried[at : at + 2]
+            target, later = w.word("add", *places), ""
+            for kind, (*runs, result) in columns:
+                stored = STORED[Kind.I64 if kind.bytes == 8 else Kind.I32]  # a choice of floats would be a branch
+                offsets = [w.word("mul", index, kind.bytes) for index in (*places, target)]
+                first, second = (
+                    w.let(f"load {stored}, ptr {w.at(run, offset)}, align 1") for run, offset in zip(runs, offsets, strict=False)
+                )
+                later = later or self._precedes(w, first, second)
+                item = w.let(f"select i1 {later}, {stored} {second}, {stored} {first}")
+                w.do(f"store {stored} {item}, ptr {w.at(result, offsets[-1])}, align 1")
+            step = w.let(f"zext i1 {later} to i64")
+            moved += [w.word("add", places[0], w.word("xor", step, 1)), w.word("add", places[1], step)]
+        w.end(loop, moved)
+        w.do("ret i64 0")
+        return function_text(w, ["entry:", "  br label %start", *w.lines])
+
+    def _precedes(self, w: IrBuilder, first: str, second: str) -> str:
+        """Does the item of the second run come before that of the first?  NaN comes last."""
+        stored = STORED[self.kind]
+        if not self.kind.is_float:
+            return w.let(f"icmp {'slt' if self.descending else 'sgt'} {stored} {first}, {second}")
+        a, b = (w.let(f"bitcast i{8 * self.kind.bytes} {item} to {stored}") for item in (first, second))
+        before = w.let(f"fcmp {'ult' if self.descending else 'ugt'} {stored} {a}, {b}")
+        return w.let(f"and i1 {before}, {w.let(f'fcmp ord {stored} {b}, {b}')}")

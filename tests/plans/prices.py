@@ -114,13 +114,21 @@ class Prices(Values):
     def read_part(self, phase: LibraryPhase, at: int, axis: int, part: tuple[int, int]) -> tuple[int, int]:
         """The items of an operand's axis that are read for a part of the result's axis that goes with it.
 
-        A total is one of 4,096 items; a scan goes on from what precedes the block in which it begins, of which it takes all."""
+        A total is one of 4,096 items, a row one of a run; a scan goes on from what precedes the block in which it begins, of
+        which it takes all."""
         start, stop = part
-        if phase.op == "scan_totals":
-            return start * BLOCK, min(stop * BLOCK, self.shape(phase.args[0])[axis])
+        each = self.items_of_row(phase)
+        if each > 1:
+            return start * each, min(stop * each, self.shape(phase.args[0])[axis])
         if phase.op == "scan" and len(phase.args) > 1:
             return (start // BLOCK, -(-stop // BLOCK)) if at else (start // BLOCK * BLOCK, stop)
         return part
+
+    def items_of_row(self, phase: LibraryPhase) -> int:
+        """How many items a row of a phase is made of."""
+        if phase.op in ("sort_runs", "grade_runs"):
+            return self.shape(phase.results[0])[1]
+        return BLOCK if phase.op == "scan_totals" else 1
 
     def library(self, phase: LibraryPhase, device: Device, box: Box | None) -> int | None:
         args, results = [list(self.shape(a)) for a in phase.args], [list(self.shape(r)) for r in phase.results]
@@ -137,10 +145,15 @@ class Prices(Values):
                     if entry.result == axis and entry.combine is None:
                         for at, (shape, own) in enumerate(zip(args, entry.operands, strict=True)):
                             if own is not None and not (phase.op == "scan" and at):
-                                each = BLOCK if phase.op == "scan_totals" else 1  # the last counts as a whole one
+                                each = self.items_of_row(phase)  # the last counts as a whole one
                                 shape[own] = min((stop - start) * each, shape[own])
                 for shape in results:
                     shape[axis] = stop - start
+        if phase.attributes.get("needed") == (0, 0):  # a grade whose gather became a sort does not run
+            return 0
+        if phase.op == "merge_runs":  # a third of what a sort of as many bytes takes, of a grade two thirds
+            items = len(args) * prod(results[0]) * sum(WIDTHS[self.kind(a)] for a in phase.args)
+            return device.at(("gather.sorts", "sort", "grade"), self.kind(phase.args[-1]), 2 * items) // 3
         frame = int(phase.attributes.get("frame", 0))  # type: ignore[call-overload]
         framed = phase.attributes.get("framed") or (False,) * len(args)
         cells = [shape[frame if own else 0 :] for shape, own in zip(args, framed, strict=True)]  # type: ignore[call-overload]
@@ -152,6 +165,7 @@ class Prices(Values):
         stems = {
             "join": ("join", "copy"), "rotate": ("rotate", "join", "copy"), "reshape_cycle": ("reshape_cycle", "copy"),
             "stack": ("stack", "join", "copy"), "grade": ("grade", "sort"),
+            "sort_runs": ("gather.sorts", "sort", "grade"), "grade_runs": ("grade", "sort"),
         }.get(phase.op)  # fmt: skip
         if phase.op.startswith("scan") and not frame:
             function = phase.attributes["function"]

@@ -22,6 +22,7 @@ from rho.backend.devices.profile import Profile
 from rho.backend.devices.profile_toml import canonical
 from rho.backend.devices.this_machine import load_profile
 from rho.backend.graph.bind_sizes import BoundGraph
+from rho.backend.graph.partial_graphs import divisions
 from rho.backend.graph.phases import Phase, PhaseId
 from rho.backend.schedule.plan.plan import CombineStep, ExecutionPlan, RunStep, TransferStep, decode_plan
 from rho.backend.schedule.plan.plan_text import has_other_axes, plans_text, queues_text
@@ -101,7 +102,7 @@ def is_in(plan: ExecutionPlan, space_of: ExecutionPlan) -> bool:
     axes = {one.phase: one.axis for one in space_of.space.cuts}
     count = max((one.count for one in plan.chunks), default=1)
     dealt = {one.phase for one in plan.spread}
-    kinds = {phase.id: [kind for _, kind in phase.axes] for phase in plan.phases}
+    kinds = {phase.id: [kind for _, kind in phase.axes] for phase in space_of.phases}
     reduced = {id for id, axis in axes.items() if axis is not None and kinds[id][axis : axis + 1] == ["reduce"]}
     combined = {step.phase for queue in plan.main.queues for step in queue.steps if isinstance(step, CombineStep)}
     if space_of.space.every_axis:
@@ -241,42 +242,48 @@ def test_no_bound_over_all_axes_is_above_a_plan_along_some(seed: int) -> None:
                     assert said.lower_bound <= other.prediction.objectives[0][1], (seed, axes, said.proof.method)
 
 
-STEPS_OF_LINES = ("{0}+{1}", "7○{0}×1.5", "+\\{0}", "⌈\\{0}", "⌽{0}", "{0}-⌈/{0}", "{0}÷1+|+/{0}")
+STEPS_OF_LINES = (
+    "{0}+{1}", "7○{0}×1.5", "+\\{0}", "⌈\\{0}", "⌽{0}", "{0}-⌈/{0}", "{0}÷1+|+/{0}", "{0}[⍋{0}]", "{1}+{0}[⍒{0}]", "⍋⍋{0}×1.0",
+)  # fmt: skip
+LAST_OF_LINES = ("+\\{0}", "⌈\\{0}", "{0}[⍋{0}]", "⍒{0}")
 
 
 @pytest.mark.parametrize("seed", seeds(20, 91000377))
 def test_no_bound_over_forms_is_above_a_plan_in_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scans of a line, in one pass and in two: either is planned by itself, and the bound of both is not above it."""
+    """Scans and sorts of a line, in one pass and in two: a form is planned by itself, and the bound of all is not above it."""
     r = Random(seed)
     names, lines = ["x"], ["input x : f64[n] where n≥1"]
     for name in "ab"[: r.randint(1, 2)]:
         lines.append(f"{name} ← {r.choice(STEPS_OF_LINES).format(names[-1], r.choice(names))}")
         names.append(name)
-    lines += [f"last ← {r.choice(('+', '⌈'))}\\{names[-1]}", f"output o ← {r.choice(('⌈/last', 'last×2'))}"]
+    lines += [f"last ← {r.choice(LAST_OF_LINES).format(names[-1])}", f"output o ← {r.choice(('⌈/last', 'last×2'))}"]
     length = r.choice((9000, 30_000, 400_000))
     toml = profile(r, 16 * length, devices=r.randint(2, 3), linked=True)
     one = '[device.op."add.f64"]'
-    scans = [f'[device.op."scan.f64"]\nsize = [8000]\nns = [{r.randint(100, 6000)}]\n{one}' for _ in range(toml.count(one))]
-    toml = "".join(part for pair in zip(toml.split(one), [*scans, ""], strict=True) for part in pair)
+    tables = [
+        "".join(f'[device.op."{op}.f64"]\nsize = [8000]\nns = [{r.randint(100, 6000)}]\n' for op in ("scan", "sort")) + one
+        for _ in range(toml.count(one))
+    ]
+    toml = "".join(part for pair in zip(toml.split(one), [*tables, ""], strict=True) for part in pair)
     drawn = Drawn("\n".join(lines), {"x": (length,)}, toml)
     chosen = planned(drawn)
     if chosen is None:
         return
     plan = checked(chosen, drawn)
-    two = r.random() < 0.7 if plan.divided == () else r.random() < 0.3
-    if two:
+    form = r.choice([one for one in divisions(chosen.bound.graph) if one != plan.divided])
+    if r.random() < 0.5 and form:
         other = planned(replace(drawn, text=f"{drawn.text}\nschedule {{ cut last axis 0 }}"))
     else:
-        monkeypatch.setattr(iteration_plan, "divisible_scans", lambda graph: ())
+        monkeypatch.setattr(iteration_plan, "divisions", lambda graph: (form,))
         other = planned(drawn)
         monkeypatch.undo()
     if other is None:
         return
     assert judge(other.plan, other.profile, other.graph) == []
     alone = decode_plan(other.stored)
-    assert bool(alone.divided) is two and alone.tick_ns == plan.tick_ns
+    assert bool(alone.divided) is bool(form) and alone.tick_ns == plan.tick_ns
     assert plan.prediction is not None and alone.prediction is not None
-    assert plan.prediction.lower_bound <= alone.prediction.makespan
+    assert not is_in(alone, plan) or plan.prediction.lower_bound <= alone.prediction.makespan
 
 
 def test_what_comes_twice_is_let_go_of_once() -> None:

@@ -65,6 +65,8 @@ def _library(phase: LibraryPhase, cut: Cut, read: int, axis: int, types: Types) 
     if not lined:
         return WHOLE_OPERAND
     halo, size = lined[0].block - 1, types[phase.args[read]].shape[axis].constant
+    if halo and size is not None and size > cut.size:
+        halo = (cut.size - 1) * (lined[0].block * cut.size - size) // cut.size  # the last block is the shortest
     return WHOLE_OPERAND if halo and (size is None or 2 * halo >= size) else AlignedRows(halo)
 
 

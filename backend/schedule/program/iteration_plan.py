@@ -22,7 +22,7 @@ from ...graph.bind_sizes import BoundGraph
 from ...graph.partial_graphs import (
     LoopIteration,
     StateAxes,
-    divisible_scans,
+    divisions,
     exit_graph,
     in_form,
     iteration_of,
@@ -240,10 +240,11 @@ def _iteration_axes(iteration: LoopIteration, context: CostContext) -> tuple[Axi
 
 # ---------------------------------------------------------------------------------------------------- forms
 #
-# The forms of a program: with scans in one pass or in two, of which two can be cut, and with branches as selects: the planner
-# chooses which arms run before their condition is known.
+# The forms of a program: with scans and sorts in one pass or in two, of which two can be cut, and with branches as selects: the
+# planner chooses which arms run before their condition is known.
 #
-# All scans have one form, and a form that directives do not allow is left out; its bound is the least over the forms.
+# All scans have one form, and all sorts; a form that directives do not allow is left out, as are two passes of which one device
+# alone can run both: one pass is as quick there.  The bound is the least over the forms.
 #
 # The problem of the program with all arms outside their branches states the selects; each form that `branch_forms.plan_selects`
 # requests is the problem of the graph in which the arms of late branches are inside again, so that a late branch has the cost of
@@ -265,54 +266,72 @@ class BranchForm:
 
 
 def bound_in_form(bound: BoundGraph, chosen: Iterable[PhaseId]) -> BoundGraph:
-    """The graph in which the arms of these branches are outside them, as phases of their own, and these scans in two passes."""
+    """The graph in which the arms of these branches are outside them, as phases of their own, and these phases in two passes."""
     return replace(bound, graph=in_form(bound.graph, frozenset(chosen)))
 
 
-def forms_of_scans(bound: BoundGraph, build_problem: ProblemFactory) -> list[tuple[tuple[PhaseId, ...], ProgramProblem]]:
-    """The forms of the scans that directives allow, by the ids of the scans in two passes, with their problems.
+def divided_forms(bound: BoundGraph, build_problem: ProblemFactory) -> list[tuple[tuple[PhaseId, ...], ProgramProblem]]:
+    """The forms that directives allow, by the ids of the phases in two passes, with their problems.
 
     Raises Rejected if they allow none."""
     forms, refused = list[tuple[tuple[PhaseId, ...], ProgramProblem]](), list[Rejected]()
-    for scans in dict.fromkeys(((), divisible_scans(bound.graph))):
+    phases = {phase.id for phase in bound.graph.phases}
+    for divided in divisions(bound.graph):
         try:
-            forms.append((scans, build_problem(bound_in_form(bound, scans))))
+            program = build_problem(bound_in_form(bound, divided))
         except Rejected as error:
             refused.append(error)
+            continue
+        if not forms or any(phase.id not in phases and _has_choice(program, p) for p, phase in enumerate(program.phases)):
+            forms.append((divided, program))
     if not forms:
         raise refused[-1]
     return forms
 
 
+def _has_choice(program: ProgramProblem, p: int) -> bool:
+    """Can more than one device run a phase?"""
+    problem = program.problem
+    return sum(group.count for group in problem.devices if group.kind in problem.phases[p].ticks) > 1
+
+
 def plan_forms(bound: BoundGraph, build_problem: ProblemFactory, budget: Budget, plan: Planner) -> BranchForm:
     """The best form of the program with its plan."""
-    forms = forms_of_scans(bound, build_problem)
-    best = _plan_branches(bound, *forms[0], build_problem, budget, plan)
-    for scans, program in forms[1:]:
+    forms = divided_forms(bound, build_problem)
+    best, chosen = _plan_branches(bound, *forms[0], build_problem, budget, plan), forms[0][1]
+    others, worse = list[tuple[ProgramProblem, Answer | None]](), list[ProgramProblem]()
+    for number, (divided, program) in enumerate(forms[1:]):
         known = best.answer
-        if known.is_usable and _least(program, known, budget) >= known.values[0]:
+        if number and chosen is forms[0][1]:  # what does not pay together is not planned apart
+            others.append((program, None))
             continue
-        other = _plan_branches(bound, scans, program, build_problem, FAST, plan)
+        if known.is_usable and _least(program, known, budget, program.problem.chunks) >= known.values[0]:
+            worse.append(program)
+            continue
+        other = _plan_branches(bound, divided, program, build_problem, FAST, plan)
         if not known.is_usable or (other.answer.is_usable and other.answer.values < known.values):
-            other = _plan_branches(bound, scans, program, build_problem, budget, plan)
-            best = _bounded_by_form(other, forms[0][1], known, budget)
+            others += [(chosen, known), *((program, None) for program in worse)]
+            worse.clear()
+            best, chosen = _plan_branches(bound, divided, program, build_problem, budget, plan), program
         else:
-            best = _bounded_by_form(best, program, other.answer, budget)
+            others.append((program, other.answer))
+    for program, answer in others:
+        best = _bounded_by_form(best, program, answer, budget)
     return best
 
 
-def _least(program: ProgramProblem, known: Answer, budget: Budget) -> int:
-    """A lower bound of a form, over plans with as many chunks as the known answer has and along any axes."""
-    return lower_bound(replace(without_axes(program.problem), chunks=known.chunks), known.values[0], budget)
+def _least(program: ProgramProblem, known: Answer, budget: Budget, chunks: int) -> int:
+    """A lower bound of a form, over plans with so many chunks and along any axes."""
+    return lower_bound(replace(without_axes(program.problem), chunks=chunks), known.values[0], budget)
 
 
-def _bounded_by_form(best: BranchForm, other: ProgramProblem, answer: Answer, budget: Budget) -> BranchForm:
-    """The best form, with a bound that also holds for another form, which has that answer."""
+def _bounded_by_form(best: BranchForm, other: ProgramProblem, answer: Answer | None, budget: Budget) -> BranchForm:
+    """The best form, with a bound that also holds for another form, which has that answer (None: it was not planned)."""
     known = best.answer
     if not known.is_usable:
         return best
-    least = _least(other, known, budget)
-    if answer.is_usable and answer.every_axis and answer.chunks >= known.chunks:
+    least = _least(other, known, budget, known.chunks)
+    if answer is not None and answer.is_usable and answer.every_axis and answer.chunks >= known.chunks:
         least = max(least, answer.lower_bound)
     if least >= known.lower_bound:
         return best
@@ -320,16 +339,16 @@ def _bounded_by_form(best: BranchForm, other: ProgramProblem, answer: Answer, bu
 
 
 def _plan_branches(
-    bound: BoundGraph, scans: tuple[PhaseId, ...], program: ProgramProblem, build_problem: ProblemFactory, budget: Budget,
+    bound: BoundGraph, divided: tuple[PhaseId, ...], program: ProgramProblem, build_problem: ProblemFactory, budget: Budget,
     plan: Planner,
 ) -> BranchForm:  # fmt: skip
-    """The best form of the program's branches with its plan, with these scans in two passes."""
+    """The best form of the program's branches with its plan, with these phases in two passes."""
     branches = speculable_branches(bound.graph)
     if not branches:
         answer = plan(program.problem, budget)
-        places = tuple(PhaseIndex(p) for p, phase in enumerate(program.phases) if phase.id in scans)
+        places = tuple(PhaseIndex(p) for p, phase in enumerate(program.phases) if phase.id in divided)
         return BranchForm(program.along(answer.axes), replace(answer, speculated=places))
-    bound = bound_in_form(bound, scans)
+    bound = bound_in_form(bound, divided)
     full = build_problem(bound_in_form(bound, branches))
     stated = replace(full.problem, selects=selects_of(bound, full, branches))
     forms: dict[int, tuple[ProgramProblem, tuple[PhaseId, ...]]] = {}
@@ -344,7 +363,7 @@ def _plan_branches(
     if len(branches) > MOST_TOGETHER and full.problem.objectives[:1] == (Objective.LATENCY,):
         planned = replace(planned, answer=_bounded(planned.answer, plan(relaxed(bound, build_problem), FAST)))
     program, apart = forms[id(planned.problem)]
-    places = tuple(PhaseIndex(index) for index, phase in enumerate(program.phases) if phase.id in (*apart, *scans))
+    places = tuple(PhaseIndex(index) for index, phase in enumerate(program.phases) if phase.id in (*apart, *divided))
     return BranchForm(program.along(planned.answer.axes), replace(planned.answer, speculated=places))
 
 

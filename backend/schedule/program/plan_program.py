@@ -22,7 +22,7 @@ from ...devices.cost_functions import Ticks
 from ...devices.profile import Profile
 from ...devices.profile_toml import fingerprint
 from ...graph.bind_sizes import BoundGraph
-from ...graph.partial_graphs import divisible_scans, speculable_branches
+from ...graph.partial_graphs import divisible_phases, speculable_branches
 from ...graph.phases import PhaseId
 from ..bounds.head_tail_bounds import Costs
 from ..exact.infeasibility import order_conflict, placement_conflict
@@ -61,7 +61,7 @@ from ..verify.schedule_checks import verify
 from .axis_choice import Axes
 from .distributed_loop import DistributedLoop, ProgramProblem, TicksOf
 from .distributed_loop_search import bound_with_distributed_loops, distributable_loops, plan_distributed_loops
-from .iteration_plan import BranchForm, arms_by_branch, bound_in_form, every_form, forms_of_scans, plan_forms, relaxed, with_arms
+from .iteration_plan import BranchForm, arms_by_branch, bound_in_form, divided_forms, every_form, plan_forms, relaxed, with_arms
 from .plan_from_schedule import assembled_operands, plan_of
 from .problem_from_program import CHUNKS, along_only, axes_in, cost_context_of, cuts_in, is_narrowed, names_in, problem_of
 from .schedule_from_plan import (
@@ -200,7 +200,7 @@ def _with_distributed_loops(
     bare = replace(formed.program, problem=replace(formed.program.problem, chunks=formed.answer.chunks))
     context = cost_context_of(bare, profile, ticks_of)
     loops = distributable_loops(bare, context)
-    if not loops and not speculable_branches(bound.graph) and not divisible_scans(bound.graph):
+    if not loops and not speculable_branches(bound.graph) and not divisible_phases(bound.graph):
         return BranchForm(bare, formed.answer)
     forms = _every_form(bound, build_problem)
     every = [replace(form, problem=replace(form.problem, chunks=formed.answer.chunks)) for form in forms]
@@ -222,8 +222,8 @@ def _every_form(bound: BoundGraph, build_problem: Callable[[BoundGraph], Program
     from ..search.axis_search import without_axes
 
     every: list[ProgramProblem] = []
-    for scans, program in forms_of_scans(bound, build_problem):
-        form = bound_in_form(bound, scans)
+    for divided, program in divided_forms(bound, build_problem):
+        form = bound_in_form(bound, divided)
         if chosen := every_form(form):
             forms = (build_problem(bound_in_form(form, one)) for one in chosen)
             every += [replace(one, problem=without_axes(one.problem)) for one in forms]
@@ -592,9 +592,9 @@ def plan_is_reproved(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
     if not bound_is_reproved(program.problem, answer, derive=derived_along_all):
         return False
     others: list[Problem] = []
-    for scans, _ in forms_of_scans(bound, build_problem):
-        form = bound_in_form(bound, scans)
-        others += [formed((*one, *scans)).problem for one in every_form(form) if (*one, *scans) != plan.form]
+    for divided, _ in divided_forms(bound, build_problem):
+        form = bound_in_form(bound, divided)
+        others += [formed((*one, *divided)).problem for one in every_form(form) if (*one, *divided) != plan.form]
         others += [] if every_form(form) else [relaxed(form, build_problem)]
     if program.problem.objectives[:1] != (Objective.LATENCY,):
         return not others or answer.lower_bound == 0

@@ -27,7 +27,7 @@ from ...devices.phase_cost import ExecutionKind, combine_ticks, making_ticks, mi
 from ...devices.profile import DeviceProfile, Profile
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.partial_graphs import LoopIteration, divide_scans, hoist_arms
+from ...graph.partial_graphs import LoopIteration, divide_phases, hoist_arms
 from ...graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, ValueId
 from ...graph.symbolic_costs import reduced_axes
 from ..instances.instance_json import to_devices
@@ -207,7 +207,7 @@ def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[Devic
 
 def _tick_ns(bound: BoundGraph, finest: CostContext) -> int:
     """See Note [Ticks]."""
-    total, graph = 0, divide_scans(hoist_arms(bound.graph))
+    total, graph = 0, divide_phases(hoist_arms(bound.graph))
     bound = replace(bound, graph=graph)
     for phase in graph.phases:
         cost_of_group = [finest.ticks(phase, group, None, bound) for group in finest.groups]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from ....lang.support.records import replace
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.partial_graphs import divisible_scans, in_form, speculable_branches
+from ...graph.partial_graphs import divisions, in_form, speculable_branches
 from ...graph.phases import Input, Loop, Output, PhaseId
 from ..bounds.head_tail_bounds import Costs
 from ..plan.plan import (
@@ -237,8 +237,8 @@ def program_faults(plan: ExecutionPlan, bound: BoundGraph) -> list[str]:
     graph = in_form(bound.graph, plan.form)
     if not set(plan.speculated) <= choices or len(set(plan.speculated)) < len(plan.speculated):
         faults.append(_fault("speculated", list(plan.speculated), sorted(choices)))
-    if plan.divided not in ((), divisible_scans(bound.graph)):
-        faults.append(_fault("divided", list(plan.divided), list(divisible_scans(bound.graph))))
+    if plan.divided not in divisions(bound.graph):
+        faults.append(_fault("divided", list(plan.divided), list(divisions(bound.graph))))
     inputs = [(p.name, p.result) for p in graph.phases if isinstance(p, Input)]
     outputs = [(p.name, p.arg) for p in graph.phases if isinstance(p, Output)]
     for part, said, right in (("inputs", plan.inputs, inputs), ("outputs", plan.outputs, outputs)):

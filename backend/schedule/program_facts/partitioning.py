@@ -186,6 +186,8 @@ def axes_of(phase: Phase, types: Types) -> tuple[int, ...]:
 
 def reason_not_cut(phase: Phase, types: Types) -> str:
     """The reason why a phase has no cuts; empty where it is too small to cut, or an input, print or output."""
+    from ...graph.partial_graphs import is_divisible
+
     phase = merged_loop_body(phase, types)
     values = (*traverse.operands(phase), *traverse.results(phase))
     if isinstance(phase, Input | Constant | Print | Output):
@@ -209,11 +211,12 @@ def reason_not_cut(phase: Phase, types: Types) -> str:
         return "its values depend on their place"
     if phase.op == "scan_before":
         return ""
-    if phase.op == "scan":
-        return "a scan in one pass"
+    name = _OPERATIONS.get(phase.op, "sort" if "sorts" in phase.attributes else phase.op)
+    if is_divisible(phase, types):
+        return f"a {name} in one pass"
     if phase.op == "key_reduce" or any(one.combine is not None for one in phase.signature):
         return "its function does not join partial results"
-    return f"no cut of a {_OPERATIONS.get(phase.op, 'sort' if 'sorts' in phase.attributes else phase.op)} is known"
+    return f"no cut of a {name} is known"
 
 
 _OPERATIONS: Final = {"index_of": "look-up", "member_of": "look-up", "grade_by": "grade"}

@@ -1,0 +1,152 @@
+"""Scans and sorts in two passes: cut anywhere on any devices they give the bits of one pass, within the planned memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+
+import numpy as np
+import pytest
+from share import seeds
+
+from rho import backend
+from rho.backend.cpu.backend import CpuBackend
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
+from rho.backend.distributed.buffers import QueueClock
+from rho.backend.graph.bind_sizes import BoundGraph
+from rho.backend.graph.partial_graphs import divisible_phases
+from rho.backend.graph.phases import LibraryPhase, Phase
+from rho.backend.graph.registry import SCAN_BLOCK
+from rho.backend.graph.verify import verify as verify_graph
+from rho.backend.schedule.plan.plan import decode_plan, encode_plan
+from rho.backend.schedule.problem import DeviceGroup
+from rho.backend.schedule.program.iteration_plan import bound_in_form
+from rho.backend.schedule.program.plan_from_schedule import plan_of
+from rho.backend.schedule.program.plan_program import PlannedProgram, plan_program
+from rho.backend.schedule.program.problem_from_program import problem_of
+from rho.backend.schedule.program.schedule_from_plan import answer_of, program_faults
+from rho.backend.schedule.program_facts.partitioning import Cut
+from rho.backend.schedule.search.strategy import FAST
+from rho.backend.schedule.verify.plan_checks import check_plan
+from rho.backend.schedule.verify.schedule_checks import verify
+from rho.backend.vm.executor import execute_plan
+from rho.tests.backend.quick import with_modes
+from rho.tests.backend.test_programs_on_devices import random_modes, run, same_bits, ticks_of, topology
+from rho.tests.harness.tiers import checked
+
+SCANS = (
+    "+\\x", "+\\i", "⌈\\x", "⌊\\i", "×\\i", "∨\\x>3.4", "+\\1○+\\x",
+    "+⍀(n 1)⍴x", "+\\x>0", "⌽+\\⌽x", "+\\x×i", "×\\x",
+)  # fmt: skip
+
+
+SORTS = (
+    "x[⍋x]", "x[⍒x]", "⍋x", "⍒x", "i[⍋i]", "⍒i", "w[⍒w]", "⍋w", "i[⍋x]", "(x>0)[⍒x>0]", "⍋\"hello\"[5|i]", "v[⍋v]", "⍒v",
+    "(i[⍋i])+⍒x", "+\\i[⍋i]",
+)  # fmt: skip
+
+
+def loaded(step: str, length: int, seed: int) -> tuple[BoundGraph, dict[str, np.ndarray]]:
+    inputs = "input x : f64[n] where n≥1\ninput i : i64[n]\ninput w : i32[n]\ninput v : f32[n]"
+    core = checked(f"{inputs}\nb ← {step}\noutput b\n⎕←⌈/b\n⎕←+/i")
+    assert core is not None
+    draw = np.random.default_rng(seed)
+    x = draw.standard_normal(length) * 10.0 ** draw.integers(-8, 8, length)
+    data = {"x": x, "i": draw.integers(-9, 9, length), "w": draw.integers(-(1 << 31), 1 << 31, length).astype(np.int32)}
+    data["v"] = draw.choice([-1.5, -0.0, 0.0, 2.5, np.nan, np.inf, -np.inf], length).astype(np.float32)
+    return backend.load(core, data), data
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_scans_on_random_devices(part: int) -> None:
+    for seed in seeds(60, 2030_11_30, least=12)[part::4]:
+        chance = random.Random(seed)
+        length = chance.choice([2, 3, 5]) * SCAN_BLOCK + chance.choice([0, 1, 64, 77, 4095])
+        bound, data = loaded(SCANS[seed % len(SCANS)], length, seed)
+        if length <= 2 * SCAN_BLOCK:
+            assert divisible_phases(bound.graph) == ()
+            continue
+        assert ops_on_random_devices(bound, data, chance) >= {"scan_totals", "scan_before", "scan"}
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_sorts_on_random_devices(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in seeds(60, 2031_11_30, least=12)[part::4]:
+        chance = random.Random(seed)
+        monkeypatch.setenv("RHO_KERNELS", chance.choice(["always", "always", "off"]))
+        bound, data = loaded(SORTS[seed % len(SORTS)], chance.choice([2049, 5000, 40_000, 70_000]), seed)
+        if chance.random() < 0.2:
+            data["x"] = np.sort(data["x"])
+        assert ops_on_random_devices(bound, data, chance) & {"sort_runs", "grade_runs"}
+
+
+def ops_on_random_devices(bound: BoundGraph, data: dict[str, np.ndarray], chance: random.Random) -> set[str]:
+    """Compares a plan of random cuts with one device; returns the operations of the form with two passes."""
+    alone = backend.execute(backend.plan(bound), bound, data)
+    divided = divisible_phases(bound.graph)
+    form = bound_in_form(bound, divided)
+    verify_graph(form.graph)
+    chunks = chance.choice([1, 4])
+    made = problem_of(form, topology(chance), ticks_of=ticks_of(chance), chunks=chunks).along()
+    answer = with_modes(made.problem, random_modes(made.problem, chance))
+    assert answer is not None
+    answer = dataclasses.replace(answer, chunks=chunks)
+    assert [v for v in verify(made.problem, answer) if v.code.value not in ("V7", "V10")] == []
+    places = tuple(p for p, phase in enumerate(made.phases) if phase.id in divided)
+    plan = plan_of(made, dataclasses.replace(answer, speculated=places))
+    assert plan.divided == divided
+    assert decode_plan(encode_plan(plan)) == plan
+    assert check_plan(plan, bound) == ()
+    assert answer_of(plan, made).schedule == answer.schedule
+    found = run(plan, bound, data)
+    assert same_bits(found, alone)
+    assert all(held <= plan.peak[device] for device, held in found.held.items())
+    here = {d.id: CpuBackend() for d in plan.devices}
+    assert same_bits(execute_plan(plan, bound, data, here, pace=QueueClock.THREADS), alone)
+    return {phase.op for phase in form.graph.phases if isinstance(phase, LibraryPhase)}
+
+
+def equal_devices(count: int) -> Profile:
+    devices = (DeviceProfile("cpu0", "cpu", home=True), *(DeviceProfile(f"d{i}", "k0") for i in range(1, count)))
+    return Profile(devices, tuple(LinkProfile("cpu0", one.name, latency_ns=1) for one in devices[1:]))
+
+
+def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks:
+    """An item takes a tick in one pass, 1.2 in each of two; nothing else takes time to speak of."""
+    timed = ("scan", "scan_totals", "gather", "sort_runs", "merge_runs")
+    items = 16 * SCAN_BLOCK if isinstance(phase, LibraryPhase) and phase.op in timed else 1
+    return Ticks(((1, items),)) if cut is None else Ticks(((1, 1), (cut.rows, items * 6 // 5 + 1)))
+
+
+def planned(step: str, count: int, directive: str = "") -> tuple[PlannedProgram, BoundGraph]:
+    core = checked(f"input x : f64[n] where n≥1\nb ← {step}\noutput b\n{directive}")
+    assert core is not None
+    bound = backend.load(core, {"x": np.arange(16.0 * SCAN_BLOCK)})
+    return plan_program(core, bound, equal_devices(count), ticks_of=ticks, budget=FAST), bound
+
+
+@pytest.mark.parametrize("step", ["+\\x", "x[⍋x]"])
+@pytest.mark.parametrize(("count", "divided"), [(2, False), (4, True)])
+def test_there_are_two_passes_where_that_is_sooner(step: str, count: int, divided: bool) -> None:
+    """Two passes take 2.4 times as long as one, in equal parts of it on each device."""
+    found, bound = planned(step, count)
+    assert bool(found.plan.divided) is divided
+    time, items = found.answer.values[0], 16 * SCAN_BLOCK
+    assert time < 0.62 * items if divided else items <= time < 1.01 * items
+    asked, _ = planned(step, count, "schedule { cut b axis 0 }")
+    assert asked.plan.divided == divisible_phases(bound.graph)
+    assert found.answer.lower_bound <= time <= asked.answer.values[0] < 1.21 * items
+    assert check_plan(asked.plan, bound) == () == tuple(program_faults(asked.plan, bound))
+    assert check_plan(dataclasses.replace(asked.plan, divided=()), bound)
+    data = {"x": np.random.default_rng(count).standard_normal(items)}
+    assert same_bits(run(asked.plan, bound, data), backend.execute(backend.plan(bound), bound, data))
+
+
+def test_nothing_else_has_two_passes() -> None:
+    length = 16 * SCAN_BLOCK
+    scans = ("-\\x", "+\\2 n⍴x", "+\\0J1×x", "{⍺+2×⍵}\\x", "+\\8000↑x")
+    for step in (*scans, "⍋2000↑x", "3↑x[⍋x]", "⊃⍒x", "⍋⍤1 ⊢ 2 n⍴x", "⍋n 2⍴x"):
+        core = checked(f"input x : f64[n] where n≥9000\nb ← {step}\noutput b")
+        assert core is not None
+        assert divisible_phases(backend.load(core, {"x": np.ones(length)}).graph) == ()
