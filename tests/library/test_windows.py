@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,31 @@ def test_quantiles_by_lists_are_those_of_sorted_windows(tmp_path: Path) -> None:
                     expected = low if t == 0 else low + t * (high - low)
                 expected = np.where(np.isnan(windows[:, -1]) | (p > 1), np.nan, expected)
                 np.testing.assert_array_equal(result, np.r_[np.full(width - 1, np.nan), expected], err_msg=name)
+
+
+def test_squares_that_overflow_are_infinite(tmp_path: Path) -> None:
+    """They were NaN in ranges longer than 64 rows, infinity less infinity."""
+    draw, widths = np.random.default_rng(SEED), (2, 64, 65, 90)
+    lines = "use rolling\ninput x : f64[n]\ninput b : i64[m]\ninput e : i64[m]\n"
+    lines += "output spread ← (b ⋄ e) rolling.deviation_of x\noutput digits ← (b ⋄ e) rolling.deviation_by_digits x\n"
+    (tmp_path / "p.rho").write_text(lines + "\n".join(f"output r{w} ← {w} rolling.deviation x" for w in widths), encoding="utf-8")
+    program = rho.load(tmp_path / "p.rho")
+
+    def deviations(x: Any, b: Any, e: Any) -> list[float]:
+        with np.errstate(all="ignore"):
+            return [x[i:j].std(ddof=1) if j - i > 1 else np.nan for i, j in zip(b, e, strict=True)]
+
+    for most, great in product((3, 90, 300), ([1e301], [1e301, -np.inf], [1e155, np.nan], [1.7e308, -1.7e308])):
+        x = draw.normal(size=300)
+        x[[70, 71, 72, 130, 200, 250]] = draw.choice(great, 6)
+        b = draw.integers(0, 300, 200)
+        e = np.minimum(300, b + draw.integers(1, most, 200))
+        result = program.run(x=x, b=b, e=e)
+        for name in ("spread", "digits"):
+            np.testing.assert_allclose(result[name], deviations(x, b, e), rtol=1e-6)
+        for w in widths:
+            ends = np.arange(w, 301)
+            np.testing.assert_allclose(result[f"r{w}"], np.r_[[np.nan] * (w - 1), deviations(x, ends - w, ends)], rtol=1e-6)
 
 
 def test_windows_by_time_of_any_width(tmp_path: Path) -> None:
