@@ -38,7 +38,8 @@ class CostReport:
     """Costs as formulas in the sizes of inputs and params; a runtime size counts as its upper bound.
 
     `work` and `operations` (by cost class) are numbers of operations, `span` is the operations on the critical path, `bytes_read`
-    and `bytes_written` are bytes, `memory` is an upper bound of the bytes live at once, including inputs and results.
+    and `bytes_written` are bytes, `memory` is an upper bound of the bytes live at once, including inputs and results, while the
+    program runs as written: passes that need numbers may change which values are stored.
     """
 
     operations: Mapping[str, Size]
@@ -47,6 +48,16 @@ class CostReport:
     bytes_read: Size
     bytes_written: Size
     memory: Size
+    graph: Graph
+
+    def formulas(self) -> dict[str, Size | CriticalPath]:
+        return {"work": self.work, "span": self.span, "bytes_read": self.bytes_read, "bytes_written": self.bytes_written,
+                "memory": self.memory}  # fmt: skip
+
+    def numbers(self, sizes: Mapping[SizeVariable, int]) -> dict[str, int]:
+        """The costs for these sizes, memory after the passes that need them.  Refused: the program does not take these sizes."""
+        peak = upper_bound(_peak(_with_sizes(self.graph, sizes).graph)).evaluate({})
+        return {name: formula.evaluate(sizes) for name, formula in self.formulas().items()} | {"memory": peak}
 
     def lines(
         self, sizes: Mapping[SizeVariable, int] | None = None, peak: int = 0, regrouped: Graph | None = None
@@ -70,20 +81,15 @@ class CostReport:
             line = f"{name:<8}{_with_number(formula, sizes)} {unit}{more}"
             known, other = formula.evaluate(sizes or {}) if regrouped_numbers else 0, regrouped_numbers.get(name, 0)
             lines.append(line + (f" as written, {other:,} as regrouped" if known != other else ""))
-        memory = _with_number(self.memory, None)
+        memory = f"{_with_number(self.memory, None)} bytes as written"
         if sizes is not None:
             memory = f"{peak:,}" if self.memory.constant is not None else f"{memory}; for these sizes {peak:,}"
-        return [*lines, f"memory  {memory} bytes at most"]
+            memory += " bytes at most"
+        return [*lines, f"memory  {memory}"]
 
     def json(self) -> dict[str, Any]:
-        return {
-            "work": str(self.work),
-            "span": str(self.span),
-            "operations": {kind: str(count) for kind, count in self.operations.items()},
-            "bytes_read": str(self.bytes_read),
-            "bytes_written": str(self.bytes_written),
-            "memory": str(self.memory),
-        }
+        operations = {kind: str(count) for kind, count in self.operations.items()}
+        return {name: str(formula) for name, formula in self.formulas().items()} | {"operations": operations}
 
 
 def _line_numbers(graph: Graph) -> dict[str, int]:
@@ -105,21 +111,37 @@ def _with_number(formula: Size | CriticalPath, sizes: Mapping[SizeVariable, int]
     return text if sizes is None else f"{text} = {formula.evaluate(sizes):,}"
 
 
-def cost_of_program(core: Core) -> CostReport:
-    """The costs of a program after the graph passes."""
+def _lowered(core: Core) -> Graph:
     from ...backend.graph.lowering.blocks import lower
     from ...backend.graph.passes.pipeline import optimise
 
-    return _cost(optimise(lower(core)))
+    return optimise(lower(core))
+
+
+def _with_sizes(graph: Graph, sizes: Mapping[SizeVariable, int]) -> BoundGraph:
+    from ...backend.graph.bind_sizes import bind
+    from ...backend.graph.passes.pipeline import optimise_with_sizes
+
+    return optimise_with_sizes(bind(graph, sizes))
+
+
+def _peak(graph: Graph) -> Size:
+    from ...backend.schedule.program_facts.scratch_memory import peak_bound
+
+    return peak_bound(graph)
+
+
+def cost_of_program(core: Core) -> CostReport:
+    """The costs of a program after the graph passes."""
+    return _cost(_lowered(core))
 
 
 def _cost(graph: Graph) -> CostReport:
     from ...backend.graph.symbolic_costs import graph_cost, graph_span
-    from ...backend.schedule.program_facts.scratch_memory import peak_bound
 
     cost = graph_cost(graph)
     operations = {kind: count for kind, count in sorted(cost.operations.items()) if count.constant != 0}
-    return CostReport(operations, cost.total(), graph_span(graph), cost.read, cost.written, peak_bound(graph))
+    return CostReport(operations, cost.total(), graph_span(graph), cost.read, cost.written, _peak(graph), graph)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +155,11 @@ class DefinitionCost:
 def costs_of_definitions(checked: CheckResult) -> dict[str, tuple[DefinitionCost, ...]]:
     """The costs of every function of the program, by name; none for a generic one."""
     from ...backend.graph.bind_sizes import substitute_sizes
-    from ...backend.graph.lowering.blocks import lower
-    from ...backend.graph.passes.pipeline import optimise
 
     costs: dict[str, tuple[DefinitionCost, ...]] = {}
     for name, instances in checked.instances().items():
         costs[name] = tuple([
-            DefinitionCost(signature, _cost(substitute_sizes(optimise(lower(one.program)), one.equal)))
+            DefinitionCost(signature, _cost(substitute_sizes(_lowered(one.program), one.equal)))
             for signature, one in instances
         ])  # fmt: skip
     return costs
@@ -316,11 +336,7 @@ def program_cost_line(core: Core, folder: str) -> str:
 
 def bound_at_assumed_sizes(core: Core) -> BoundGraph:
     """The program with every size `ASSUMED` and params at their defaults.  Refused: a guard does not hold for these sizes."""
-    from ...backend.graph.bind_sizes import bind
-    from ...backend.graph.lowering.blocks import lower
-    from ...backend.graph.passes.pipeline import optimise, optimise_with_sizes
-
-    return optimise_with_sizes(bind(optimise(lower(core)), _assumed(core, {one.name: one.default for one in core.params})))
+    return _with_sizes(_lowered(core), _assumed(core, {one.name: one.default for one in core.params}))
 
 
 def _assumed(core: Core, params: Mapping[str, int]) -> dict[SizeVariable, int]:
@@ -342,14 +358,12 @@ def function_cost_line(checked: CheckResult, name: str) -> str:
     """`~12 µs, 2,000 operations, 24.1 kB at n=1000` for a call of a function by its first signature; empty if it is generic, or
     if a guard does not hold for these sizes."""
     from ...backend.graph.bind_sizes import bind, substitute_sizes
-    from ...backend.graph.lowering.blocks import lower
-    from ...backend.graph.passes.pipeline import optimise
 
     params = {} if checked.core is None else {one.name: one.default for one in checked.core.params}
     try:
         for _, instance in with_one_name(checked, name).instances().get(name, ())[:1]:
             sizes = {size: number for size, number in _assumed(instance.program, params).items() if size not in instance.equal}
-            graph = substitute_sizes(optimise(lower(instance.program)), instance.equal)
+            graph = substitute_sizes(_lowered(instance.program), instance.equal)
             return _cost_text(bind(graph, sizes), "at")
     except (RhoError, RecursionError, OverflowError, KeyError):  # KeyError: a size that only a use has
         pass
@@ -372,13 +386,12 @@ def _cost_text(bound: BoundGraph, word: str) -> str:
     """The time, operations and memory of one run, and the sizes that they are for; empty for arrays beyond any memory."""
     from ...backend.graph.symbolic_costs import graph_cost
     from ...backend.schedule.plan.plan_text import bytes_text
-    from ...backend.schedule.program_facts.scratch_memory import peak_bound
 
     if any(_volume(type_.shape) > MOST_ELEMENTS for type_ in bound.graph.types.values()):
         return ""
     ns, operations = predicted_ns(bound), graph_cost(bound.graph).total().evaluate({})
     parts = [*([f"~{duration(ns)}"] if ns else []), f"{operations:,} operation{'s' * (operations != 1)}"]
-    parts.append(bytes_text(upper_bound(peak_bound(bound.graph)).evaluate({})))
+    parts.append(bytes_text(upper_bound(_peak(bound.graph)).evaluate({})))
     shown = [f"{size.name}={number}" for size, number in list(bound.sizes.items())[:3]]
     more = " …" if len(bound.sizes) > 3 else ""
     if not word:

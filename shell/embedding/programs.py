@@ -270,8 +270,7 @@ MOST_PLANS: Final = 64
 class Bounds:
     """Upper bounds of a program's costs, as numbers; reading one raises TypeError if a size is unknown.
 
-    `formulas` has the same costs as text, in the names of the sizes that were left out.
-    """
+    `formulas` has the costs of the program as written as text, in the names of the sizes."""
 
     formulas: Mapping[str, str]
     numbers: Mapping[str, int]
@@ -503,7 +502,7 @@ class Program:
     def bounds(self, **sizes: int) -> Bounds:
         """Upper bounds of the costs for sizes and params by name; params that are not named have their defaults.
 
-        TypeError: a name that is not a size of the program, or a value that is not a natural number.
+        TypeError: a name that is not a size of the program, or no natural number.  RhoError: sizes that a guard refuses.
         """
         report, known = self._costs, self._default_sizes
         variables = {variable.name: variable for variable in self._variables}
@@ -514,10 +513,8 @@ class Program:
                 raise TypeError(f"the size {name} is a natural number, not {value!r}")
             known[variables[name]] = value
         unknown = tuple(sorted({variable.name for variable in self._variables if variable not in known}))
-        parts = {"work": report.work, "span": report.span, "bytes_read": report.bytes_read,
-                 "bytes_written": report.bytes_written, "memory": report.memory}  # fmt: skip
-        numbers = {} if unknown else {name: part.evaluate(known) for name, part in parts.items()}
-        return Bounds({name: str(part) for name, part in parts.items()}, numbers, unknown)
+        numbers = {} if unknown else report.numbers(known)
+        return Bounds({name: str(formula) for name, formula in report.formulas().items()}, numbers, unknown)
 
     @_for_callers
     def plan(

@@ -20,6 +20,7 @@ from ....typechecker.elements import ArrayType, is_sequential
 from ....typechecker.sizes.polynomials import ZERO, Size, number, product
 from ....typechecker.sizes.size import minimum, quotient, upper_bound
 from ...graph import traverse
+from ...graph.passes.pipeline import bound_function
 from ...graph.phases import (
     ARGUMENT_REDUCTIONS,
     Affine,
@@ -618,7 +619,8 @@ def is_view(phase: Phase, *, exact: bool = True) -> bool:
 
 # ---------------------------------------------------------------------------------------------------- symbolic peak
 #
-# The symbolic peak: memory as a formula in the sizes, an upper bound of the planned peak for all sizes.
+# The symbolic peak: memory as a formula in the sizes, an upper bound of the peak of a plan of the same graph, for all sizes.  The
+# passes that need numbers may change which values are stored, and so the peak, in either direction.
 #
 # It is the liveness analysis on polynomials instead of numbers, phase by phase.  Buffers whose size is not a number count 512
 # bytes more for rounding.
@@ -651,7 +653,7 @@ class PeakFormulas:
 
 
 def peak_bound(graph: Graph) -> Size:
-    """An upper bound of the planned peak, as a formula in the sizes."""
+    """An upper bound of the peak of the plan of this graph, as a formula in the sizes."""
     formulas, scattered = PeakFormulas(), set[ValueId]()
 
     def peak(phases: Sequence[Phase], params: Iterable[ValueId], results: Iterable[ValueId]) -> Size:
@@ -673,9 +675,14 @@ def called_bytes(phase: Phase, types: Mapping[ValueId, ArrayType], amounts: Amou
     if not isinstance(phase, LibraryPhase) or phase.op != "call":
         return ()
     function, sizes = called(phase.attributes)
-    peak = function.cached("peak", lambda: upper_bound(peak_bound(function.graph)))
     outside = total(bytes_of(types[value]) for value in (*dict.fromkeys(traverse.operands(phase)), *traverse.results(phase)))
-    return (amounts.number(peak.substitute(sizes) - outside),)
+    known = [upper_bound(size).constant for size in sizes.values()]
+    numbers = tuple(size for size in known if size is not None)
+    if len(numbers) < len(known):
+        peak = function.cached("peak", lambda: upper_bound(peak_bound(function.graph))).substitute(sizes)
+    else:
+        peak = function.cached(("peak", numbers), lambda: upper_bound(peak_bound(bound_function(function, numbers).graph)))
+    return (amounts.number(peak - outside),)
 
 
 def step_scratch_bytes(step: Step, phase: Phase, types: Mapping[ValueId, ArrayType], numbers: Numbers) -> int:
