@@ -75,11 +75,14 @@ class LoadMonitor:
         """Raises Disturbed if too many of at least `least` measurements were disturbed."""
         stolen = self.stolen()
         if not self.force and self.measured >= least and (self.disturbed > _DISTURBED * self.measured or stolen > _STOLEN):
-            share, others = 100 * self.disturbed // max(1, self.measured), self.others()
+            reasons = list[str]()
             if stolen > _STOLEN:
-                others.append(f"other guests of the host ({float(stolen):.0%} of a core)")
-            by = f": {', '.join(others)}" if others else ""
-            raise Disturbed(f"others used the processor during {share} % of the measurements{by}")
+                reasons.append(f"the hypervisor gave {float(stolen):.0%} of a core to other guests")
+            if self.disturbed > _DISTURBED * self.measured:
+                by = ", ".join(self.others())
+                share = 100 * self.disturbed // max(1, self.measured)
+                reasons.append(f"others used the processor during {share} % of the measurements" + f": {by}" * bool(by))
+            raise Disturbed("; ".join(reasons))
 
     def stolen(self) -> Fraction:
         """The share of one processor's time that a hypervisor gave to other guests since the monitor began."""

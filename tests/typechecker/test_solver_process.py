@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -82,7 +83,17 @@ def test_a_solver_that_cannot_be_imported_is_absent(
 ) -> None:
     (tmp_path / "z3.py").write_text("raise ImportError")
     monkeypatch.setattr(z3_process, "installed", lambda: (str(tmp_path), "0"))
+    held, stop = list[bool](), own_process.stop
+
+    def stopped() -> None:
+        free = Thread(target=lambda: held.append(not own_process._lock.acquire(blocking=False)))
+        free.start()
+        free.join()
+        stop()
+
+    monkeypatch.setattr(own_process, "stop", stopped)
     assert prove(hard()).unproved is solver.Unproved.ABSENT
+    assert held == [True], "it ended the process that another thread's query may use"
 
 
 FAULTS = {

@@ -90,10 +90,13 @@ class _Process:
             if running is None:
                 return None
             try:
-                return self._exchange(running, question)
+                reply = self._exchange(running, question)
             except BaseException:
                 self.stop()
                 raise
+            if reply is not None and reply.get("found") == "absent":
+                self.stop()  # with the lock: another thread's query may wait for it
+            return reply
 
     def _exchange(self, running: Popen[str], question: dict[str, Any]) -> dict[str, Any] | None:
         assert running.stdin is not None and running.stdout is not None
@@ -150,7 +153,6 @@ def solve(text: str, logic: str, expected: Sequence[str]) -> SolverReply | None:
         return SolverReply(Satisfiable.FAILED)
     match reply.get("found"):
         case "absent":
-            _process.stop()
             return None
         case "interrupted":
             raise KeyboardInterrupt
