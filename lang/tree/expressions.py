@@ -168,6 +168,11 @@ class TupleTypeExpression:
 TypeExpression: TypeAlias = ArrayTypeExpression | TupleTypeExpression
 
 
+def arrays(node: TypeExpression) -> list[ArrayTypeExpression]:
+    """The arrays of a type, tuples taken apart."""
+    return [node] if isinstance(node, ArrayTypeExpression) else [array for item in node.items for array in arrays(item)]
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """`0`, `1`, `d`, `d..d` (two bounds), `d..ω` (no upper bound) or `ω` (both bounds None)."""

@@ -13,13 +13,13 @@ from functools import reduce
 
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
-from ...lang.tree.expressions import ITEMS, ArrayTypeExpression
+from ...lang.tree.expressions import ITEMS, ArrayTypeExpression, arrays
 from ..core.builder import Builder
 from ..core.operations import Block, Core, CoreInput, CoreOutput, defined_and_read
 from ..elements import ArrayType, Element, Kind
 from ..proof.obligations import Relation, SizeFact
 from ..signatures.check_definition import symbolic_arguments
-from ..signatures.unify import arrays, parameters
+from ..signatures.unify import parameters
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, variable
 from ..usage.backward_analysis import NONE, Grade, demands_of_block
 from ..usage.check_moves import grade_text, show_instance

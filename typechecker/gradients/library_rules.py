@@ -12,7 +12,7 @@ from typing import Final
 
 from ..core.operations import Contract, Library, MapCells, ValueId
 from ..elements import ArrayType, Element
-from ..sizes.polynomials import ONE, ZERO, Size
+from ..sizes.polynomials import ONE, ZERO, Size, product
 from ..values.facts import Operand
 from .reverse_mode import ReversePass
 from .terms import Terms
@@ -220,19 +220,12 @@ def _decode(r: ReversePass, op: Library, g: ValueId) -> None:
     total = g
     if frame:
         count = len(frame)
-        rows = t.reshape(by_axis, (length, _count(frame)))
-        total = _product(t, rows, t.reshape(g, (_count(frame), *t.shape(g)[count:])))
+        rows = t.reshape(by_axis, (length, product(frame)))
+        total = _product(t, rows, t.reshape(g, (product(frame), *t.shape(g)[count:])))
     else:
         full_shape = (length, *t.shape(g))
         total = t.times(t.broadcast(g, full_shape, tuple(range(1, len(full_shape)))), t.broadcast(by_axis, full_shape, (0,)))
     r.add(x, t.reshape(total, shape))
-
-
-def _count(frame: Sequence[Size]) -> Size:
-    total = ONE
-    for size in frame:
-        total = total * size
-    return total
 
 
 TRANSFORMS: Final = frozenset({"fft", "ifft", "rfft", "irfft"})

@@ -11,7 +11,7 @@ from ...lang.diagnostics.model import Code
 from ...lang.primitives.record import Primitive, PrimitiveUse, Trait
 from ...lang.syntax.parser import parse_program
 from ...lang.syntax.source import Source, Span
-from ...lang.tree.expressions import ArrayTypeExpression, BoundedSize, Fact, ShapeItem, ShapeVariable, SizeName, TypeExpression
+from ...lang.tree.expressions import BoundedSize, Fact, ShapeItem, ShapeVariable, SizeName, arrays
 from ...lang.tree.program import Signature
 from ..core.builder import Builder
 from ..core.operations import Format, Iota, IotaGrid, Library, library_op
@@ -256,7 +256,7 @@ def by_signature(use: PrimitiveUse) -> argument_checks.MonadicRule:
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         signature = _signature(use.type)
-        parameter, results = _array(signature.right.type), _arrays(signature.result)
+        (parameter,) = arrays(signature.right.type)
         rank = len(parameter.shape)
         if not (_has_elements(b, x, parameter.element.name, span) and argument_checks.require_rank(b, x, rank, span)):
             return b.poison(span)
@@ -274,7 +274,7 @@ def by_signature(use: PrimitiveUse) -> argument_checks.MonadicRule:
         kind = y.type.element.kind
         types = [
             ArrayType(Element(_kind(one.element.name, kind)), (*frame, *[_size(b, part, sizes) for part in one.shape]))
-            for one in results
+            for one in arrays(signature.result)
         ]
         outputs = b.emit_many(lambda values: Library(values, b.glyph.removeprefix("⎕"), (y.value,)), types, span)
         return outputs[0] if len(outputs) == 1 else TupleOperand(outputs)
@@ -289,15 +289,6 @@ def _signature(line: str) -> Signature:
     (statement,) = program.statements
     assert isinstance(statement, Signature), line
     return statement
-
-
-def _array(type_: TypeExpression) -> ArrayTypeExpression:
-    assert isinstance(type_, ArrayTypeExpression)
-    return type_
-
-
-def _arrays(type_: TypeExpression) -> list[ArrayTypeExpression]:
-    return [type_] if isinstance(type_, ArrayTypeExpression) else [_array(item) for item in type_.items]
 
 
 def _has_elements(b: Builder, x: Operand, element: str, span: Span) -> bool:

@@ -31,6 +31,7 @@ from ...lang.tree.expressions import (
     SizeNumber,
     TupleTypeExpression,
     TypeExpression,
+    arrays,
 )
 from ..core.builder import Builder, condition_decided, statements_if
 from ..core.cloning import Cloner
@@ -59,7 +60,7 @@ from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import unify
-from .unify import CLASSES, arrays, axes_of, bind, bind_bounds, bind_caps, is_given, parameters, undetermined
+from .unify import CLASSES, axes_of, bind, bind_bounds, bind_caps, is_given, parameters, undetermined
 
 # ---------------------------------------------------------------------------------------------------- signatures as text
 

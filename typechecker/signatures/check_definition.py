@@ -15,7 +15,15 @@ from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Verdict
 from ...lang.support.records import replace
 from ...lang.syntax.source import LIBRARY_PREFIX
 from ...lang.tree import program
-from ...lang.tree.expressions import ITEMS, ArrayTypeExpression, BoundedSize, ShapeVariable, TupleTypeExpression, TypeExpression
+from ...lang.tree.expressions import (
+    ITEMS,
+    ArrayTypeExpression,
+    BoundedSize,
+    ShapeVariable,
+    TupleTypeExpression,
+    TypeExpression,
+    arrays,
+)
 from ..core.cloning import shared
 from ..core.operations import Block, CoreCall, CorePrint, Gather, KeyReduce, Op, Update, all_ops, results_of
 from ..elaborate import declarations, type_expressions
@@ -49,7 +57,6 @@ from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from .calls import call, instantiate, known_size
 from .unify import (
     CLASSES,
-    arrays,
     bounded_sizes,
     element_classes,
     parameters,

@@ -29,6 +29,7 @@ from ...lang.tree.expressions import (
     SizeNumber,
     TupleTypeExpression,
     TypeExpression,
+    arrays,
 )
 from ..diagnostics import show_type
 from ..elaborate.context import Bindings, Context
@@ -425,13 +426,6 @@ _SIZED_ELEMENTS = ("idx", "int", "perm", GIVEN)
 
 def parameters(signature: program.Signature) -> list[Parameter]:
     return [p for p in (signature.left, signature.right) if p is not None]
-
-
-def arrays(node: TypeExpression) -> list[ArrayTypeExpression]:
-    """The arrays of a type, tuples taken apart."""
-    if isinstance(node, ArrayTypeExpression):
-        return [node]
-    return [array for item in node.items for array in arrays(item)]
 
 
 def parameter_arrays(signature: program.Signature) -> list[ArrayTypeExpression]:
