@@ -319,19 +319,33 @@ def _with_sizes(ctx: Context, function: SignedFunction, bindings: Bindings) -> F
 
 
 def _any_result(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
-    """A value of a declared type without other facts."""
+    """A result of an operand of which only the signature is known."""
     for array in arrays(node):
         for part in array.shape:
             if isinstance(part, SizeName) and bindings.size(part.name) is None:
                 bindings.sizes[part.name] = variable(ctx.builder.sizes.create(part.name, SizeOrigin.RIGID))
-    expected = instantiate(ctx, node, bindings, None)
-    return ctx.builder.poison(node.span) if expected is None else _any_value(ctx, expected, node.span)
+    open_sizes(ctx, node, bindings)
+    return any_value(ctx, node, bindings)
 
 
-def _any_value(ctx: Context, type_: DeclaredType, span: Span) -> Value:
-    if isinstance(type_, ArrayType):
-        return Operand(ctx.builder.fresh(type_, span), type_)
-    return TupleOperand(tuple([_any_value(ctx, item, span) for item in type_.items]))
+def open_sizes(ctx: Context, node: TypeExpression, bindings: Bindings) -> None:
+    """Bind the k of every `k≤d` in a type to a runtime size."""
+    for array in arrays(node):
+        for part in unify.bounded_sizes(array):
+            if part.name not in bindings.sizes:
+                cap = size_expression(ctx.builder, part.bound, partial(known_size, ctx, bindings))
+                if cap is not None:
+                    bindings.sizes[part.name] = variable(ctx.builder.runtime_size(part.name, cap, part.span))
+
+
+def any_value(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
+    """A value of a declared type, whose sizes are bound, without other facts."""
+    if isinstance(node, TupleTypeExpression):
+        return TupleOperand(tuple([any_value(ctx, item, bindings) for item in node.items]))
+    if node.given is not None:
+        return ctx.builder.size_value(known_size(ctx, bindings, node.given) or ZERO, node.span)
+    type_ = instantiate(ctx, node, bindings, None)
+    return Operand(ctx.builder.fresh(type_, node.span), type_) if isinstance(type_, ArrayType) else ctx.builder.poison(node.span)
 
 
 # ------------------------------------------------------------------------------------ bodies elaborated once

@@ -20,7 +20,6 @@ from ...lang.tree.expressions import (
     ArrayTypeExpression,
     BoundedSize,
     ShapeVariable,
-    TupleTypeExpression,
     TypeExpression,
     arrays,
 )
@@ -47,17 +46,15 @@ from ..elaborate.context import (
     relative,
 )
 from ..elaborate.names import derive
-from ..elements import ArrayType, Element, Kind
+from ..elements import Element, Kind
 from ..proof.constraints import Constraints
 from ..proof.obligations import Proof
 from ..proof.report_unproved import ClauseSite, clause_site
-from ..rules.argument_checks import size_expression
-from ..sizes.polynomials import ZERO, SizeOrigin, SizeVariable, variable
-from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
-from .calls import call, instantiate, known_size
+from ..sizes.polynomials import SizeOrigin, SizeVariable, variable
+from ..values.facts import Value, is_poisoned, leaves
+from .calls import any_value, call, known_size, open_sizes
 from .unify import (
     CLASSES,
-    bounded_sizes,
     element_classes,
     parameters,
     shape_variables,
@@ -282,8 +279,8 @@ def symbolic_arguments(
     facts = [node for node in signature.where if node.relation not in CLASSES]
     type_expressions.meaningful_facts(ctx, facts, partial(known_size, ctx, bindings))
     for parameter in parameters(signature):
-        _open_sizes(ctx, parameter.type, bindings)
-    return [_sample(ctx, p.type, bindings) for p in parameters(signature)]
+        open_sizes(ctx, parameter.type, bindings)
+    return [any_value(ctx, p.type, bindings) for p in parameters(signature)]
 
 
 def _site(signature: program.Signature, sizes: frozenset[SizeVariable]) -> ClauseSite:
@@ -308,21 +305,6 @@ def _of_class(diagnostic: Diagnostic, signature: program.Signature, classes: dic
     return replace(diagnostic, notes=(*diagnostic.notes, f"{free[0]} may be any element type, text too"), fixes=(fix,))
 
 
-def _sample(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
-    """A symbolic argument of the declared type, whose sizes are bound."""
-    if isinstance(node, TupleTypeExpression):
-        items: list[Value] = []
-        for item in node.items:
-            items.append(_sample(ctx, item, bindings))
-        return TupleOperand(tuple(items))
-    if node.given is not None:
-        return ctx.builder.size_value(known_size(ctx, bindings, node.given) or ZERO, node.span)
-    type_ = instantiate(ctx, node, bindings, None)
-    if not isinstance(type_, ArrayType):
-        return ctx.builder.poison(node.span)
-    return Operand(ctx.builder.fresh(type_, node.span), type_)
-
-
 def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: SignatureInstance) -> None:
     """Bind the size names and shape variables of a parameter to rigid size variables."""
     builder, axes = ctx.builder, dict(sample[0])
@@ -335,16 +317,6 @@ def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: 
                 count = axes.get(part.name, 1)
                 names = [part.name] if count == 1 else [f"{part.name}{i}" for i in range(count)]
                 bindings.shapes[part.name] = tuple([variable(builder.sizes.create(n, SizeOrigin.RIGID)) for n in names])
-
-
-def _open_sizes(ctx: Context, node: TypeExpression, bindings: Bindings) -> None:
-    """Bind the k of `k≤d` in a parameter to runtime sizes."""
-    for array in arrays(node):
-        for part in bounded_sizes(array):
-            if part.name not in bindings.sizes:
-                cap = size_expression(ctx.builder, part.bound, partial(known_size, ctx, bindings))
-                if cap is not None:
-                    bindings.sizes[part.name] = variable(ctx.builder.runtime_size(part.name, cap, part.span))
 
 
 def _rigid(node: ArrayTypeExpression) -> list[str]:
