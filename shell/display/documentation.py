@@ -98,6 +98,17 @@ def entry_text(entry: LibraryEntry) -> str:
     return "\n".join(lines)
 
 
+def code(*lines: str) -> str:
+    """A block of program text in Markdown."""
+    return "\n".join(["```rho", *lines, "```"])
+
+
+def entry_markdown(entry: LibraryEntry, *before: str) -> list[str]:
+    """The documentation of a definition and its examples, after other lines, as paragraphs of Markdown."""
+    examples = [line for expression, value in entry.examples for line in (f"      {expression}", *value.splitlines())]
+    return [*([entry.doc] if entry.doc else []), *([code(*before, *examples)] if examples else [])]
+
+
 def primitive_json(row: Primitive) -> dict[str, Any]:
     """A primitive as the object of `rho doc --json`."""
     return {
@@ -164,19 +175,9 @@ def stdlib_page() -> str:
         first = next((line[1:].strip() for line in text.splitlines() if line.startswith("⍝")), "")
         lines += [f"## {module}", "", first, ""]
         for entry in entries_of(module, text):
-            lines += _entry_lines(module, entry)
+            for block in (f"### {entry.name}", f"`{entry.source.strip()}`", *entry_markdown(entry, f"      use {module}")):
+                lines += [block, ""]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _entry_lines(module: str, entry: LibraryEntry) -> Iterator[str]:
-    yield from (f"### {entry.name}", "", f"`{entry.source.strip()}`", "")
-    if entry.doc:
-        yield from (entry.doc, "")
-    if entry.examples:
-        yield from ("```rho", f"      use {module}")
-        for expression, value in entry.examples:
-            yield from (f"      {expression}", *value.splitlines())
-        yield from ("```", "")
 
 
 def python_page() -> str:

@@ -26,7 +26,7 @@ from ..console.standard_streams import Console
 from ..display import documentation
 from ..display.values import LIMIT, WHOLE_TEXT_LIMIT, DisplayedValue, display, matrix_cells
 from ..execution.params import Permissions
-from ..lsp.hover import code as block, glyph_page, library_page
+from ..lsp.hover import glyph_page, library_page
 from ..pipeline import Session
 from ..plotting import figures
 from ..plotting.charts import HEIGHT, Picture, picture_lines
@@ -308,7 +308,7 @@ def _word_page(workspace: Workspace, word: str) -> Bundle | None:
     type_ = workspace.state.types.get(word)
     if type_ is not None:
         lines = (workspace.describe(word) if type_ == "function" else ()) or (f"{word} : {type_}",)
-        return {"text/plain": "\n".join(lines), "text/markdown": block(*lines)}
+        return {"text/plain": "\n".join(lines), "text/markdown": documentation.code(*lines)}
     return _glyph_page(word, word)
 
 

@@ -17,17 +17,12 @@ from ...lang.tree.expressions import Symbol, SymbolKind
 from ...lang.tree.program import clause_words
 from ...typechecker.diagnostics import show_type
 from ..display.costs import function_cost_line
-from ..display.documentation import LibraryEntry, entries_of
+from ..display.documentation import LibraryEntry, code, entries_of, entry_markdown
 from .documents import Document, Range, TextPosition
 
 # ---------------------------------------------------------------------------------------------------- pages
 #
 # Markdown pages of glyphs and library names, for hover and completion.
-
-def code(*lines: str) -> str:
-    """A block of program text."""
-    return "\n".join(["```rho", *lines, "```"])
-
 
 def primitive_page(row: Primitive) -> str:
     """The page of a primitive, with its first examples."""
@@ -43,13 +38,7 @@ def glyph_page(glyph: str) -> str | None:
 
 def library_page(entry: LibraryEntry) -> str:
     """The page of a documented definition."""
-    return "\n\n".join([code(entry.source), *documentation_lines(entry)])
-
-
-def documentation_lines(entry: LibraryEntry) -> list[str]:
-    """The documentation of a definition and its examples."""
-    examples = [code(f"      {expression}", *value.split("\n")) for expression, value in entry.examples]
-    return [*([entry.doc] if entry.doc else []), *examples]
+    return "\n\n".join([code(entry.source), *entry_markdown(entry)])
 
 
 # ---------------------------------------------------------------------------------------------------- types of bindings
@@ -168,7 +157,7 @@ def _name_page(document: Document, reference: Reference) -> str | None:
         return _member_page(document, reference)
     parts = [code(*description_lines(document, symbol))]
     doc = documentation(document, symbol)
-    parts += [] if doc is None else documentation_lines(doc)
+    parts += [] if doc is None else entry_markdown(doc)
     if symbol.kind is SymbolKind.FUNCTION and is_latest(document, symbol):
         parts.append(cost_of(document, symbol.name))
     return "\n\n".join(part for part in parts if part)

@@ -342,14 +342,11 @@ def _help(rest: str, context: CommandContext) -> Exit:
     if not rest:
         context.console.print("\n".join([HELP, *(f"{name:<9} {about}" for name, about in COMMANDS)]))
         return Exit.OK
-    text = explain(rest)
-    if text is None:
-        from ..display import documentation
+    from ..display import documentation
 
-        entries = documentation.entries_named(rest)
-        if not entries:
-            raise UsageError(f"`{rest}` means nothing here{did_you_mean(suggested_word(rest))}", ")search looks in descriptions")
-        text = "\n\n".join(documentation.entry_text(entry) for entry in entries)
+    text = explain(rest) or "\n\n".join(map(documentation.entry_text, documentation.entries_named(rest)))
+    if not text:
+        raise UsageError(f"`{rest}` means nothing here{did_you_mean(suggested_word(rest))}", ")search looks in descriptions")
     context.console.print(text.rstrip("\n"))
     return Exit.OK
 

@@ -24,22 +24,17 @@ from ..searching.results import search
 def doc_command(arguments: Arguments, console: Console) -> Exit:
     word = " ".join(arguments.positional)
     rows = table.find(word)
-    if rows:
-        if wants_json(arguments):
-            print_json(console, {"primitives": [documentation.primitive_json(row) for row in rows], "library": []})
-        else:
-            console.print("\n".join(primitive_text(row) for row in rows).rstrip("\n"))
-        return Exit.OK
-    entries = documentation.entries_named(word)
-    if entries:
-        if wants_json(arguments):
-            print_json(console, {"primitives": [], "library": [documentation.entry_json(entry) for entry in entries]})
-        else:
-            console.print("\n\n".join(documentation.entry_text(entry) for entry in entries))
-        return Exit.OK
-    guess = table.suggest(word) or nearest(word, [entry.name for entry in documentation.entries()])
-    hint = f"rho search {word} looks in the descriptions"
-    raise UsageError(f"no primitive or library function is called `{word}`{table.did_you_mean(guess)}", hint)
+    entries = [] if rows else documentation.entries_named(word)
+    if not rows and not entries:
+        guess = table.suggest(word) or nearest(word, [entry.name for entry in documentation.entries()])
+        hint = f"rho search {word} looks in the descriptions"
+        raise UsageError(f"no primitive or library function is called `{word}`{table.did_you_mean(guess)}", hint)
+    if wants_json(arguments):
+        primitives, library = map(documentation.primitive_json, rows), map(documentation.entry_json, entries)
+        print_json(console, {"primitives": [*primitives], "library": [*library]})
+    else:
+        console.print("\n".join([*map(primitive_text, rows), "\n\n".join(map(documentation.entry_text, entries))]).rstrip("\n"))
+    return Exit.OK
 
 
 # ---------------------------------------------------------------------------------------------------- explain
