@@ -184,7 +184,8 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """`relation` is `= ≠ ≤ < ≥ > ∣` between sizes, or a class (`num real int ord`) of element variable `left`."""
+    """`relation` is `= ≠ ≤ < ≥ > ∣` between sizes, or a class (`num real int ord`) of element variable `left`, with no
+    `right`."""
 
     span: Span
     relation: str

@@ -60,7 +60,7 @@ from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import unify
-from .unify import CLASSES, axes_of, bind, bind_bounds, bind_caps, is_given, parameters, undetermined
+from .unify import axes_of, bind, bind_bounds, bind_caps, is_given, parameters, undetermined
 
 # ---------------------------------------------------------------------------------------------------- signatures as text
 
@@ -514,8 +514,7 @@ def _converted(
         conformed = unify.conform(ctx, value, expected, _argument_span(ctx, value, span), what, notes)
         return conformed if is_poisoned(conformed) else _as_declared(conformed, expected)
 
-    facts = [node for node in function.signature.where if node.relation not in CLASSES]
-    assumed = type_expressions.meaningful_facts(ctx, facts, partial(known_size, ctx, bindings))
+    assumed = type_expressions.meaningful_facts(ctx, function.signature.where, partial(known_size, ctx, bindings))
     try:
         converted = [convert(parameter.type, value) for parameter, value in zip(declared, args, strict=True)]
     finally:
@@ -578,14 +577,13 @@ def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Spa
     """Require the `where` at this call; its facts, or None after an error."""
     where_facts: list[SizeFact] = []
     good = True
-    nodes = [node for node in function.signature.where if node.relation not in CLASSES]
-    for fact, _ in type_expressions.facts(ctx, nodes, partial(known_size, ctx, bindings)):
+    for fact, _ in type_expressions.facts(ctx, function.signature.where, partial(known_size, ctx, bindings)):
         message = f"`{function.name}` needs {fact}"
         good = ctx.builder.require(Obligation(fact, Code.E201, span, message, notes=("stated by its `where`",))) and good
         if fact not in where_facts:
             where_facts.append(fact)
     for node in function.signature.where:
-        if node.relation in CLASSES and isinstance(node.left, SizeName):
+        if node.right is None and isinstance(node.left, SizeName):
             good = _class_holds(ctx, node, bindings.elements.get(node.left.name), function.name, span) and good
     return where_facts if good else None
 

@@ -54,7 +54,6 @@ from ..sizes.polynomials import SizeOrigin, SizeVariable, variable
 from ..values.facts import Value, is_poisoned, leaves
 from .calls import any_value, call, known_size, open_sizes
 from .unify import (
-    CLASSES,
     element_classes,
     parameters,
     shape_variables,
@@ -206,13 +205,12 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: Signatu
     bindings = function.unbound()
     builder.open_block((), signature.span)
     classes = element_classes(signature)
-    facts = [node for node in signature.where if node.relation not in CLASSES]
     before = len(constraints.premises)
     args = symbolic_arguments(ctx, signature, bindings, sample)
     stated = constraints.premises[before:]
     known = frozenset(v for size in bindings.sizes.values() for v in size.variables())
     builder.constraints.clause_site = _site(signature, known | frozenset(bindings.params.values()))
-    for fact, _ in type_expressions.facts(ctx, facts, partial(known_size, ctx, bindings)):
+    for fact, _ in type_expressions.facts(ctx, signature.where, partial(known_size, ctx, bindings)):
         if fact not in stated:
             builder.constraints.premises.append(fact)
     block: Block | None = None
@@ -276,8 +274,7 @@ def symbolic_arguments(
         bindings.elements[name] = elements.get(name) or Element((_ANY_KIND if class_ is None else _CLASS_KINDS[class_])[0])
     for parameter in parameters(signature):
         _name_sizes(ctx, parameter.type, bindings, sample)
-    facts = [node for node in signature.where if node.relation not in CLASSES]
-    type_expressions.meaningful_facts(ctx, facts, partial(known_size, ctx, bindings))
+    type_expressions.meaningful_facts(ctx, signature.where, partial(known_size, ctx, bindings))
     for parameter in parameters(signature):
         open_sizes(ctx, parameter.type, bindings)
     return [any_value(ctx, p.type, bindings) for p in parameters(signature)]

@@ -420,7 +420,6 @@ def _limited(ctx: Context, x: Operand, bound: Size, span: Span) -> tuple[Fix, ..
 #
 # The parameters, variables and classes of a signature, and whether its arguments determine every size.
 
-CLASSES = frozenset({"num", "real", "int", "ord"})
 _SIZED_ELEMENTS = ("idx", "int", "perm", GIVEN)
 
 
@@ -446,7 +445,7 @@ def element_classes(signature: program.Signature) -> dict[str, str | None]:
         if name not in KINDS and name not in UNITS and name not in _SIZED_ELEMENTS:
             classes[name] = None
     for node in signature.where:
-        if node.relation in CLASSES and isinstance(node.left, SizeName) and node.left.name in classes:
+        if node.right is None and isinstance(node.left, SizeName) and node.left.name in classes:
             classes[node.left.name] = node.relation
     return classes
 
@@ -484,11 +483,10 @@ def well_formed(ctx: Context, signature: program.Signature, params: Collection[s
     opened = frozenset(part.name for array in arrays(signature.result) for part in bounded_sizes(array))
     shapes = shape_variables(signature)
     reported: set[str] = set()
-    facts = [fact for fact in signature.where if fact.relation not in CLASSES]
     for size, named in (
         *_sizes(parameter_arrays(signature), known, known),
         *_sizes(arrays(signature.result), defined, defined | opened),
-        *[(side, defined) for fact in facts for side in (fact.left, fact.right) if side is not None],
+        *[(side, defined) for fact in signature.where if fact.right is not None for side in (fact.left, fact.right)],
     ):
         unknown = next((name for name in sizes_of(size) if name.name not in named), None)
         if unknown is not None and unknown.name not in reported:
