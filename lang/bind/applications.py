@@ -8,6 +8,7 @@ group from the right in threes.  No function here recurses, so long sequences ne
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from math import isinf
 from typing import Final
 
@@ -338,49 +339,48 @@ def _strand(context: BindContext, run: list[BindItem]) -> BindItem:
     )
 
 
+_Join = Callable[[BindItem | None, BindItem, BindItem], tuple[BindItem, expressions.Expression | expressions.Function]]
+"""(the item on the left of one, that one, what is on its right) → the first that their node joins, and the node."""
+
+
+def _from_right(context: BindContext, items: list[BindItem], kind: ItemKind, join: _Join) -> BindItem:
+    """Items joined from right to left."""
+    *rest, value = items
+    while rest:
+        middle = rest[-1]
+        first, node = join(rest[-2] if len(rest) > 1 else None, middle, value)
+        depth = max(first.depth, middle.depth, value.depth) + 1
+        value = check_depth(context, BindItem(kind, first.start, value.end, node=node, depth=depth))
+        del rest[-1 if first is middle else -2 :]
+    return value
+
+
 def _apply(context: BindContext, items: list[BindItem]) -> BindItem:
     """Apply functions from right to left: dyadically where an array is on their left, else monadically."""
-    value = items[-1]
-    index = len(items) - 2
-    while index >= 0:
-        function = items[index]
+
+    def applied(left: BindItem | None, function: BindItem, value: BindItem) -> tuple[BindItem, expressions.Expression]:
         assert function.kind is _FUNCTION
-        if index > 0 and items[index - 1].kind is _ARRAY:
-            left = items[index - 1]
-            dyadic = expressions.Dyadic(
-                context.span(left.start, value.end), expression_of(left), function_of(function), expression_of(value)
-            )
-            depth = max(left.depth, function.depth, value.depth) + 1
-            value = BindItem(_ARRAY, left.start, value.end, node=dyadic, depth=depth)
-            index -= 2
-        else:
-            monadic = expressions.Monadic(context.span(function.start, value.end), function_of(function), expression_of(value))
-            value = BindItem(_ARRAY, function.start, value.end, node=monadic, depth=max(function.depth, value.depth) + 1)
-            index -= 1
-        check_depth(context, value)
-    return value
+        if left is None or left.kind is not _ARRAY:
+            span = context.span(function.start, value.end)
+            return function, expressions.Monadic(span, function_of(function), expression_of(value))
+        span = context.span(left.start, value.end)
+        return left, expressions.Dyadic(span, expression_of(left), function_of(function), expression_of(value))
+
+    return _from_right(context, items, _ARRAY, applied)
 
 
 def _train(context: BindContext, items: list[BindItem]) -> BindItem:
     """A train: forks of three functions from the right, an atop for a remaining one."""
-    train = items[-1]
-    index = len(items) - 2
-    while index >= 0:
-        middle = items[index]
+
+    def joined(left: BindItem | None, middle: BindItem, train: BindItem) -> tuple[BindItem, expressions.Function]:
         if middle.kind is _ARRAY:
             raise _no_right_argument(context, items[-1])
-        if index > 0:
-            left = items[index - 1]
-            tine = function_of(left) if left.kind is _FUNCTION else expression_of(left)
-            fork = expressions.Fork(context.span(left.start, train.end), tine, function_of(middle), function_of(train))
-            train = BindItem(_FUNCTION, left.start, train.end, node=fork, depth=max(left.depth, middle.depth, train.depth) + 1)
-            index -= 2
-        else:
-            atop = expressions.Atop(context.span(middle.start, train.end), function_of(middle), function_of(train))
-            train = BindItem(_FUNCTION, middle.start, train.end, node=atop, depth=max(middle.depth, train.depth) + 1)
-            index -= 1
-        check_depth(context, train)
-    return train
+        if left is None:
+            return middle, expressions.Atop(context.span(middle.start, train.end), function_of(middle), function_of(train))
+        tine = function_of(left) if left.kind is _FUNCTION else expression_of(left)
+        return left, expressions.Fork(context.span(left.start, train.end), tine, function_of(middle), function_of(train))
+
+    return _from_right(context, items, _FUNCTION, joined)
 
 
 def _no_right_argument(context: BindContext, function: BindItem) -> Exception:

@@ -479,24 +479,17 @@ def split_at(tokens: Tokens, kind: TokenKind) -> list[Tokens]:
 
 def mentions(tokens: Tokens, name: str) -> bool:
     """Whether a name occurs in the tokens, not counting dfns inside them."""
-    pending = [tokens]
-    while pending:
-        for token in pending.pop():
-            if token.kind is TokenKind.NAME and token.text == name:
-                return True
-            if token.items and token.kind is not TokenKind.BRACES:
-                pending.append(token.items)
-    return False
+    return name in names_in(tokens, in_dfns=False)
 
 
-def names_in(tokens: Tokens) -> frozenset[str]:
-    """Every name in the tokens, dfns included."""
+def names_in(tokens: Tokens, *, in_dfns: bool = True) -> frozenset[str]:
+    """Every name in the tokens."""
     names: set[str] = set()
     pending = [tokens]
     while pending:
         for token in pending.pop():
             if token.kind is TokenKind.NAME:
                 names.add(token.text)
-            if token.items:
+            if token.items and (in_dfns or token.kind is not TokenKind.BRACES):
                 pending.append(token.items)
     return frozenset(names)

@@ -15,7 +15,7 @@ from ..core.operations import Broadcast
 from ..diagnostics import show_type
 from ..elements import ArrayType
 from ..proof.obligations import Obligation, Relation, SizeFact
-from ..rules.argument_checks import check_axis, static_integer, transposed
+from ..rules.argument_checks import transposed
 from ..sizes.polynomials import Size
 from ..values.facts import Operand, TupleOperand, Value
 from .context import Context, DerivedFunction, FunctionValue, PrimitiveFunction, static_vector
@@ -187,17 +187,6 @@ def broadcast_to(ctx: Context, x: Operand, axes: tuple[int, ...], shape: tuple[S
 # ---------------------------------------------------------------------------------------------------- axes
 #
 # Bracket axes, and moving an axis to the front or back.
-
-def axis_number(ctx: Context, axis: Operand | None, default: int, rank: int, span: Span) -> int | None:
-    """The 0-based axis of `f[axis]`, or the default; None after E132."""
-    if axis is None:
-        return default
-    value = static_integer(ctx.builder, axis)
-    if value is None:
-        ctx.error(Code.E132, "an axis is one integer known before the program runs", span)
-        return None
-    return check_axis(ctx.builder, value - ctx.builder.index_origin, rank, span)
-
 
 def to_front(ctx: Context, x: Operand, axis: int, span: Span) -> Operand:
     """x with `axis` first and the other axes in order."""

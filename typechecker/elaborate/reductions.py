@@ -19,13 +19,13 @@ from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, Unit, fits, integer_range, limits, plain, ranged
 from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules import dates
-from ..rules.argument_checks import is_boolean, item_of
+from ..rules.argument_checks import axis_index, is_boolean, item_of
 from ..sizes.polynomials import ONE, Size, number, product
 from ..sizes.size import maximum, minimum
 from ..values.constant_folding import MOST_ITEMS, refused, summed
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import indexing
-from .broadcast import axis_number, from_front, is_scalar_primitive, to_front
+from .broadcast import from_front, is_scalar_primitive, to_front
 from .context import Context, DerivedFunction, DfnFunction, FunctionValue, PrimitiveFunction, cast, rebuild, static_vector
 from .expressions import stack, static_size
 from .functions import as_function, as_primitive, commuted_primitive, lift
@@ -247,7 +247,7 @@ def reduce(ctx: Context, derived: DerivedFunction, left: Value | None, right: Va
 
 def _axis(ctx: Context, derived: DerivedFunction, x: Operand) -> int | None:
     default = 0 if derived.operator in "⌿⍀" else x.type.rank - 1
-    return axis_number(ctx, derived.axis, default, x.type.rank, derived.span)
+    return axis_index(ctx.builder, derived.axis, default, x.type.rank, derived.span)
 
 
 def reduce_axis(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Span) -> Value:

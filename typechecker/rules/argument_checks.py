@@ -516,7 +516,7 @@ def axis_index(b: Builder, axis: Operand | None, default: int, rank: int, span: 
         return default
     value = static_integer(b, axis)
     if value is None:
-        b.error(Code.E132, f"the axis of `{b.glyph}` must be one integer known before the program runs", span)
+        b.error(Code.E132, "an axis is one integer known before the program runs", span)
         return None
     return check_axis(b, value - b.index_origin, rank, span)
 

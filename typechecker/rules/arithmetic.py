@@ -38,6 +38,8 @@ from ..sizes.polynomials import INTERVALS, ONE, ZERO, Size, number
 from ..sizes.size import maximum, minimum, quotient, remainder, surely_fits_i64
 from ..values.facts import Operand, TupleOperand, Value
 from .argument_checks import (
+    DyadicRule,
+    MonadicRule,
     constant_array,
     fit_weak,
     is_boolean,
@@ -215,18 +217,25 @@ def floats(b: Builder, items: tuple[Operand, ...], span: Span) -> tuple[Operand,
     return tuple(b.convert(x, floating(kind), span) for x in numbers)
 
 
-def float_dyadic(function: str) -> Callable[[Builder, Operand, Operand, Operand | None, Span], Value]:
+def _in_floats(b: Builder, function: str, values: tuple[Operand, ...], span: Span) -> Operand:
+    """A function that computes in floats."""
+    if not all(require_numbers(b, x, span) for x in values):
+        return b.poison(span)
+    numbers = floats(b, values, span)
+    kind = numbers[0].type.element.kind
+    if kind not in FUNCTIONS[function].kinds:
+        return b.error(Code.E300, f"`{b.glyph}` needs real numbers; these are complex", span)
+    return b.scalar(function, numbers, Element(kind), span)
+
+
+def float_dyadic(function: str) -> DyadicRule:
     """A rule for functions that compute in floats: `÷ ⍟ √ !` and the library's."""
+    return lambda b, left, right, axis, span: _in_floats(b, function, (left, right), span)
 
-    def rule(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-        if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
-            return b.poison(span)
-        x, y = floats(b, (left, right), span)
-        if x.type.element.kind not in FUNCTIONS[function].kinds:
-            return b.error(Code.E300, f"`{b.glyph}` needs real numbers; these are complex", span)
-        return b.scalar(function, (x, y), Element(x.type.element.kind), span)
 
-    return rule
+def float_monadic(function: str) -> MonadicRule:
+    """A rule for functions that compute in floats: `÷ * ⍟ √ ! ○` and the library's."""
+    return lambda b, x, axis, span: _in_floats(b, function, (x,), span)
 
 
 def divide(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -370,21 +379,6 @@ def _literal_rounding(function: str, x: Operand) -> Size | None:
 
 
 floor, ceiling = rounding("floor"), rounding("ceil")
-
-
-def float_monadic(function: str) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
-    """A rule for functions that compute in floats: `÷ * ⍟ √ ! ○` and the library's."""
-
-    def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-        if not require_numbers(b, x, span):
-            return b.poison(span)
-        (y,) = floats(b, (x,), span)
-        kind = y.type.element.kind
-        if kind not in FUNCTIONS[function].kinds:
-            return b.error(Code.E300, f"`{b.glyph}` needs real numbers; these are complex", span)
-        return b.scalar(function, (y,), Element(kind), span)
-
-    return rule
 
 
 def reciprocal(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
