@@ -253,8 +253,6 @@ def _kind(phase: LibraryPhase, types: Types, operand: int = 0) -> Kind:
 def _scan(phase: LibraryPhase, types: Types) -> bool:
     """Runs scans by every function that kernels reduce with."""
     kind = _kind(phase, types)
-    if len(phase.args) > 1:
-        return False
     return kind in KINDS and kind is not Kind.CHAR and phase.attributes.get("function") in REDUCTIONS
 
 
@@ -325,7 +323,7 @@ LIBRARY: Final[dict[str, CardExecution]] = {
     **{op: CardExecution(_always) for op in ("fft", "ifft", "rfft", "irfft")},
     "rotate": _kernel(_plain), "reshape_cycle": _kernel(_plain),
     "gather": _kernel(_gather, "sorts of complex numbers", lambda phase, _: phase.attributes.get("sorts") is None),
-    "scan": _kernel(_scan, "complex numbers, functions that are not associative, second passes"),
+    "scan": _kernel(_scan, "complex numbers, functions that are not associative"), "scan_totals": _kernel(_scan),
     "key_reduce": _kernel(_key_reduce, "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`"),
     "contract": CardExecution(
         _contract, "frames, truth values",

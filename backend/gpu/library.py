@@ -322,11 +322,14 @@ _SCAN_MANY: Final = 4096
 
 
 def scan(call: CardCall, arrays: Arrays) -> DeviceArray:
-    """A scan in the order of scans."""
+    """A scan in the order of scans; with `before`, the items begin with the block that the result begins in."""
     axis, function, kind, card = call.axis() + frame_of(call.phase), call.function(), call.kind(), call.card
     arg = contiguous_array(card, arrays[0])
     if not arg.size:
         return copied(card, arg)
+    if len(arrays) > 1:
+        result = _line(call, GpuScanForm.AFTER, card.empty(arg.shape, arg.dtype), arg, contiguous_array(card, arrays[1]))
+        return result[(slice(None),) * axis + (slice(arg.shape[axis] - call.shape()[axis], None),)]
     result = card.empty(arg.shape, arg.dtype)
     length, inner = arg.shape[axis], prod(arg.shape[axis + 1 :])
     lines, step = arg.size // length, arg.dtype.itemsize
@@ -336,8 +339,22 @@ def scan(call: CardCall, arrays: Arrays) -> DeviceArray:
     sizes = (lines // inner, length, inner) if form is GpuScanForm.LINES else (lines, length, -(-length // BLOCK))
     strides = (length * inner * step, inner * step) if form is GpuScanForm.LINES else (length * step,)
     run_text(
-        card, text_for(card, gpu_scan(function, kind, form)), [*sizes[: len(form.value)], arg, *strides, result, *strides]
+        card, text_for(card, gpu_scan(function, kind, form)), [*sizes[: len(form.sizes)], arg, *strides, result, *strides]
     )
+    return result
+
+
+def scan_totals(call: CardCall, arrays: Arrays) -> DeviceArray:
+    """The last item of the scan of each block by itself."""
+    arg = contiguous_array(call.card, arrays[0])
+    return _line(call, GpuScanForm.TOTALS, call.card.empty(call.shape(), arg.dtype), arg)
+
+
+def _line(call: CardCall, form: GpuScanForm, result: DeviceArray, *operands: DeviceArray) -> DeviceArray:
+    """Runs one pass of two over the only line of its operands."""
+    views = [word for array in (*operands, result) for word in (array, array.nbytes)]
+    sizes = [1, operands[0].size, -(-operands[0].size // BLOCK)]
+    run_text(call.card, text_for(call.card, gpu_scan(call.function(), call.kind(), form)), [*sizes, *views])
     return result
 
 
@@ -559,7 +576,7 @@ def _by_arrays(function: Implementation) -> Implementation:
 
 IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
     "size_vector": _size_vector, "join": _join, "stack": _stack, "rotate": rotate, "reshape_cycle": reshape_cycle,
-    "gather": gather, "scan": scan, "contract": _contract, "key_reduce": key_reduce,
+    "gather": gather, "scan": scan, "scan_totals": scan_totals, "contract": _contract, "key_reduce": key_reduce,
     "runtime_size": lambda call, arrays: (), "random": _random,
     **{name: _by_arrays(function) for name, function in {
         "update": update, "mask_update": _mask_update, "expand": _expand, "where": _where, "grade": grade,

@@ -259,15 +259,27 @@ class ScanTemplate(LoopTemplate):
 
 
 class GpuScanForm(Enum):
-    LINES = ("tables", "length", "cells")
-    BLOCK = ("lines", "length")
-    BLOCKS = ("lines", "length", "blocks")
+    """`TOTALS` and `AFTER` are the two passes of a scan of lines of several blocks."""
+
+    LINES = "lines"
+    BLOCK = "block"
+    BLOCKS = "blocks"
+    TOTALS = "totals"
+    AFTER = "after"
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        if self is GpuScanForm.LINES:
+            return "tables", "length", "cells"
+        return ("lines", "length") if self is GpuScanForm.BLOCK else ("lines", "length", "blocks")
 
 
 @cache
 def gpu_scan(function: str, kind: Kind, form: GpuScanForm) -> LoopProgram:
-    is_long, runs = form is GpuScanForm.BLOCKS, BLOCK // RUN
+    runs, is_first, is_second = BLOCK // RUN, form is GpuScanForm.TOTALS, form is GpuScanForm.AFTER
     return written(
-        "scan", "scan_gpu", **_scan_values(function, kind), sizes=", ".join(form.value), lines=form is GpuScanForm.LINES,
-        is_long=is_long, blocks="blocks" if is_long else 1, runs=runs, tile=BLOCK + runs, padded=RUN + 1,
+        "scan", "scan_gpu", **_scan_values(function, kind), sizes=", ".join(form.sizes), lines=form is GpuScanForm.LINES,
+        is_long=form is GpuScanForm.BLOCKS, is_first=is_first, is_second=is_second, blocks=form.sizes[2] if form.sizes[2:] else 1,
+        has_totals=form is GpuScanForm.BLOCKS or is_first, has_before=form is GpuScanForm.BLOCKS or is_second, runs=runs,
+        tile=BLOCK + runs, padded=RUN + 1,
     )  # fmt: skip

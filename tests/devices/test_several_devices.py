@@ -40,7 +40,7 @@ EVERYWHERE = "split r rows 1:1:1 over cpu0 ocl0 ocl1"
 CASES = [
     *((f"output r ← {text}", EVERYWHERE) for text in (
         "3+x×x", "*-x×x", "x÷1+|y", "+/x×y", "⌈/x-y", "+/⍤1 ⊢ M", "+⌿M×0.1", "⌊0.5+x×9", "{(+/⍵)÷≢⍵}⍤1 ⊢ M", "M-⍤1 ⊢ N",
-        "x+2×⌽y", "⌊/x", "∨/x>3",
+        "x+2×⌽y", "⌊/x", "∨/x>3", "+\\x", "⌊\\y", "∨\\x>3.5", "+\\i", "+⍀(n 1)⍴x",
     )),
     ("y0 ← 3+x×x\ns ← +/y0\noutput r ← y0÷s", "place y0 on ocl1\n  place s on ocl0"),
     ("a ← +\\x\noutput r ← a+y", "place a on ocl1"),

@@ -90,6 +90,8 @@ PROGRAMS = {
     "few bins": (gpu_keyed_reduction("add", Kind.I32, Keyed.FEW, checked=False), {"count": 9000, "bins": 9}),
     "a key that names no bin": (gpu_keyed_reduction("min", Kind.I32, Keyed.FEW, checked=True), {"count": 1, "bins": 0}),
     "blocks scanned": (gpu_scan("add", Kind.F32, GpuScanForm.BLOCKS), {"lines": 1, "length": 4200, "blocks": 2}),
+    "totals of blocks": (gpu_scan("ne", Kind.BOOL, GpuScanForm.TOTALS), {"lines": 1, "length": 4200, "blocks": 2}),
+    "blocks scanned on": (gpu_scan("mul", Kind.F64, GpuScanForm.AFTER), {"lines": 1, "length": 4200, "blocks": 2}),
 }
 
 
