@@ -47,14 +47,14 @@ _FOREIGN_NAMES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class TypeTerm:
     """A type, element, shape item or size: a variable or wildcard of a `sort`, or what `head` makes of its parts.
 
     A tuple is `⋄` of its items, an array `array` of its element and its items, `k≤n` is `≤` of both, and the value of a shape
     variable `⍴` of its items."""
 
     head: str
-    parts: tuple[Term, ...] = ()
+    parts: tuple[TypeTerm, ...] = ()
     sort: str = ""
     of_candidate: bool = False
 
@@ -74,8 +74,8 @@ SIZE, ELEMENT, SHAPE = "n", "T", "S"
 class FunctionType:
     """The type of a function; `classes`: by element variable, the class that `where` requires (`num`, `ord` …)."""
 
-    arguments: tuple[Term, ...]
-    result: Term
+    arguments: tuple[TypeTerm, ...]
+    result: TypeTerm
     classes: Mapping[str, str]
 
 
@@ -111,41 +111,41 @@ def parse_type(text: str) -> FunctionType:
     raise InvalidType(f"`{text}` is not a type: {why}", "for example: f64[n m] → f64[n]")
 
 
-def _type(written: TypeExpression) -> Term:
+def _type(written: TypeExpression) -> TypeTerm:
     if isinstance(written, TupleTypeExpression):
         items = tuple([_type(item) for item in written.items])
-        return items[0] if len(items) == 1 else Term("⋄", items)
+        return items[0] if len(items) == 1 else TypeTerm("⋄", items)
     element = _element(written.element)
     if element.is_wildcard and not written.shape:
         return element
-    return Term("array", (element, *map(_item, written.shape), *(element.parts if element.head == "perm" else ())))
+    return TypeTerm("array", (element, *map(_item, written.shape), *(element.parts if element.head == "perm" else ())))
 
 
-def _element(written: ElementName) -> Term:
+def _element(written: ElementName) -> TypeTerm:
     """An element type with the bounds of its arguments.  InvalidType: there is none of this name."""
     word = written.name
     if written.args:
-        return Term(word, tuple([_item(size.bound if isinstance(size, BoundedSize) else size) for size in written.args]))
+        return TypeTerm(word, tuple([_item(size.bound if isinstance(size, BoundedSize) else size) for size in written.args]))
     if word in ("idx", "perm"):
-        return Term(word, (Term("_", sort=SIZE),))
+        return TypeTerm(word, (TypeTerm("_", sort=SIZE),))
     if word == "_" or (word[0].isupper() and len(word) <= 2):
-        return Term(word, sort=ELEMENT)
+        return TypeTerm(word, sort=ELEMENT)
     if word in ELEMENTS:
-        return Term(word)
+        return TypeTerm(word)
     meant = _FOREIGN_NAMES.get(word.lower()) or nearest(word, ELEMENTS)
     raise InvalidType(f"there is no element type `{word}`", f"did you mean `{meant}`?" if meant else "T stands for any: T[n] → T")
 
 
-def _item(written: ShapeItem) -> Term:
+def _item(written: ShapeItem) -> TypeTerm:
     match written:
         case SizeNumber():
-            return Term(str(written.value))
+            return TypeTerm(str(written.value))
         case SizeCall():
-            return Term(written.function, tuple(map(_item, written.args)))
+            return TypeTerm(written.function, tuple(map(_item, written.args)))
         case BoundedSize():
-            return Term("≤", (Term(written.name, sort=SIZE), _item(written.bound)))
+            return TypeTerm("≤", (TypeTerm(written.name, sort=SIZE), _item(written.bound)))
         case SizeName() | ShapeVariable():
-            return Term(written.name, sort=SIZE if isinstance(written, SizeName) else SHAPE)
+            return TypeTerm(written.name, sort=SIZE if isinstance(written, SizeName) else SHAPE)
 
 
 # ---------------------------------------------------------------------------------------------------- matching
@@ -165,10 +165,10 @@ _CLASSES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class MatchState:
-    bindings: Mapping[Term, Term]
+    bindings: Mapping[TypeTerm, TypeTerm]
     cost: int = 0
 
-    def resolved(self, term: Term) -> Term:
+    def resolved(self, term: TypeTerm) -> TypeTerm:
         """The term that a variable is bound to, through other variables."""
         while term in self.bindings:
             term = self.bindings[term]
@@ -204,7 +204,7 @@ def match(query: FunctionType, candidate: FunctionType) -> TypeMatch | None:
     return min(matches, key=lambda one: one.cost, default=None)
 
 
-def _of_candidate(term: Term) -> Term:
+def _of_candidate(term: TypeTerm) -> TypeTerm:
     """The term with its variables apart from those of the query."""
     return replace(term, parts=tuple(map(_of_candidate, term.parts)), of_candidate=term.is_variable)
 
@@ -231,13 +231,13 @@ def _with_frame(query: FunctionType, candidate: FunctionType) -> Iterator[TypeMa
         framed = [parts[1 : 1 + length] == frame for parts in arguments]
         if not any(framed):
             continue
-        cells = [Term("array", (e, *items[length * has :])) for (e, *items), has in zip(arguments, framed, strict=True)]
-        inner = FunctionType(tuple(cells), Term("array", (element, *shape[length:])), query.classes)
+        cells = [TypeTerm("array", (e, *items[length * has :])) for (e, *items), has in zip(arguments, framed, strict=True)]
+        inner = FunctionType(tuple(cells), TypeTerm("array", (element, *shape[length:])), query.classes)
         for cost in _costs(inner, candidate):
             yield TypeMatch(cost + LIFTED * length, f"for each cell of the frame [{' '.join(map(_shown, frame))}]")
 
 
-def _shown(size: Term) -> str:
+def _shown(size: TypeTerm) -> str:
     parts = [f"({_shown(part)})" if part.parts else _shown(part) for part in size.parts]
     return size.head.join(parts) if len(parts) == 2 else size.head + "".join(parts)
 
@@ -245,7 +245,7 @@ def _shown(size: Term) -> str:
 # ------------------------------------------------------------------------------------------ terms
 
 
-def _match(query: Term, candidate: Term, state: MatchState, *, argument: bool = True) -> States:
+def _match(query: TypeTerm, candidate: TypeTerm, state: MatchState, *, argument: bool = True) -> States:
     """Match two types, elements or sizes; variables on both sides may be bound."""
     one, other = state.resolved(query), state.resolved(candidate)
     if one.is_wildcard:
@@ -270,7 +270,7 @@ def _match(query: Term, candidate: Term, state: MatchState, *, argument: bool = 
 
 
 def _match_all(
-    query: Sequence[Term], candidate: Sequence[Term], state: MatchState, *, argument: bool = True
+    query: Sequence[TypeTerm], candidate: Sequence[TypeTerm], state: MatchState, *, argument: bool = True
 ) -> Iterable[MatchState]:  # fmt: skip
     """Match terms in pairs."""
     states = [state]
@@ -286,7 +286,7 @@ def _is_narrower(narrow: str, wide: str) -> bool:
     return narrow in _ORDER and wide in _ORDER and _ORDER[narrow] < _ORDER[wide]
 
 
-def _match_shapes(query: Sequence[Term], candidate: Sequence[Term], state: MatchState) -> States:
+def _match_shapes(query: Sequence[TypeTerm], candidate: Sequence[TypeTerm], state: MatchState) -> States:
     """Match two shapes item by item; a shape variable matches any number of items."""
     if candidate and candidate[0].sort == SHAPE:
         for taken, left in _split(candidate[0], query, state):
@@ -303,19 +303,19 @@ def _match_shapes(query: Sequence[Term], candidate: Sequence[Term], state: Match
         yield state
 
 
-def _split(rest: Term, items: Sequence[Term], state: MatchState) -> Iterator[tuple[int, Iterable[MatchState]]]:
+def _split(rest: TypeTerm, items: Sequence[TypeTerm], state: MatchState) -> Iterator[tuple[int, Iterable[MatchState]]]:
     """The numbers of items that a shape variable may stand for, each with the states in which it does."""
     known = state.bindings.get(rest)
     for length in range(len(items) + 1):
         if known is None:
-            yield length, _bind(rest, Term("⍴", tuple(items[:length])), state)
+            yield length, _bind(rest, TypeTerm("⍴", tuple(items[:length])), state)
         elif len(known.parts) == length and all(
             a.is_wildcard or b.is_wildcard or a == b for a, b in zip(known.parts, items, strict=False)
         ):
             yield length, (state,)
 
 
-def _match_items(query: Term, candidate: Term, state: MatchState) -> States:
+def _match_items(query: TypeTerm, candidate: TypeTerm, state: MatchState) -> States:
     if query.sort == SHAPE or candidate.sort == SHAPE:
         return
     states: Iterable[MatchState] = (state,)
@@ -331,13 +331,13 @@ def _match_items(query: Term, candidate: Term, state: MatchState) -> States:
 # --------------------------------------------------------------------------------------- bindings
 
 
-def _bind(variable: Term, term: Term, state: MatchState) -> States:
+def _bind(variable: TypeTerm, term: TypeTerm, state: MatchState) -> States:
     """The state with one more binding; none if the variable occurs in the term (occurs check)."""
     if variable.sort != SIZE or not _occurs(variable, term, state):
         yield MatchState({**state.bindings, variable: term}, state.cost)
 
 
-def _occurs(variable: Term, size: Term, state: MatchState) -> bool:
+def _occurs(variable: TypeTerm, size: TypeTerm, state: MatchState) -> bool:
     """Does a variable occur in a size, also through bindings?"""
     resolved = state.resolved(size)
     return resolved == variable or any(_occurs(variable, part, state) for part in resolved.parts)
@@ -346,7 +346,7 @@ def _occurs(variable: Term, size: Term, state: MatchState) -> bool:
 def _binding_cost(state: MatchState) -> int:
     """The cost of the bindings: renaming a variable costs nothing the first time, any other binding costs."""
     cost = 0
-    first: dict[Term, Term] = {}
+    first: dict[TypeTerm, TypeTerm] = {}
     for variable, bound in state.bindings.items():
         term, of_other = state.resolved(bound), GENERAL if variable.of_candidate else SPECIAL
         if term.head == "⍴":
@@ -360,7 +360,7 @@ def _binding_cost(state: MatchState) -> int:
 
 def _satisfies_classes(state: MatchState, candidate: FunctionType) -> bool:
     """Is every element variable bound to a type of the class that `where` requires?"""
-    elements = [(state.resolved(Term(name, (), ELEMENT, True)), kind) for name, kind in candidate.classes.items()]
+    elements = [(state.resolved(TypeTerm(name, (), ELEMENT, True)), kind) for name, kind in candidate.classes.items()]
     return all(element.is_variable or element.head in _CLASSES[kind] for element, kind in elements)
 
 
