@@ -2,9 +2,9 @@
 pytest-xdist and processes that tests start share.  What they draw follows from the commit (`share`, hypothesis too).
 
 A stage of a planner that fails is left out for users and an error here (RHO_STAGES).  Large tables (TABLES) and tests that take
-long (LONG) are most of what tests take: a run draws a share of them, and all with RHO_SHARE=1 (`.ci/nightly`) and of a test
-that is named.  Processes that tests start find their modules compiled (`__pycache__`), whatever the shell that started the tests
-says: reading them costs a third of compiling them."""
+long (`pytest.mark.long`) are most of what tests take: a run draws a share of them, and all with RHO_SHARE=1 (`.ci/nightly`) and
+of a test that is named.  Processes that tests start find their modules compiled (`__pycache__`), whatever the shell that started
+the tests says: reading them costs a third of compiling them."""
 
 import gc
 import os
@@ -40,45 +40,6 @@ TABLES = tuple(f"tests/{room}" for room in (
     "cluster/", "examples/", "repl/", "library/", "devices/", "gradients/", "bits/", "lang/test_reader.py",
 ))  # fmt: skip
 """Rooms and files whose parametrised tests are tables of alike cases: a run draws a share of each file's, at least one."""
-LONG = (
-    "tests/interrupts/", "tests/faults/", "tests/soak/", "tests/streams/", "tests/cluster/", "tests/jupyter/", "tests/native/",
-    "tests/devices/", "tests/examples/", "tests/library/test_daily_", "tests/library/test_windows.py",
-    "tests/library/test_tables.py", "tests/library/test_analyst_tasks.py", "tests/library/test_science.py",
-    "tests/library/test_regular_expressions.py",
-    "tests/bad_input/test_opening.py", "tests/corpora/test_schedules.py", "tests/lang/test_parser_limits.py::test_many",
-    "tests/documents/test_site.py::test_zensical", "tests/test_draws.py::test_a_", "tests/gradients/test_gradbench.py",
-    "tests/typechecker/test_ill_typed.py::test_there", "tests/typechecker/test_incremental.py",
-    "tests/typechecker/test_solver.py", "tests/plans/test_results_of_runs.py", "tests/plans/test_peaks.py",
-    "tests/schedule/test_verifier.py::test_every_plan",
-    "tests/kernels/test_products.py::test_a", "tests/kernels/test_products.py::test_blas", "tests/kernels/test_linked.py",
-    "tests/backend/test_loops_together.py::test_the_way", "tests/backend/test_shared_functions.py::test_levels",
-    "tests/shell/test_urls.py", "tests/shell/test_documented_commands.py", "tests/shell/test_fronts.py",
-    "tests/shell/test_devices_of_programs.py", "tests/shell/test_browser.py",
-    "tests/shell/test_estimates.py", "tests/shell/test_plan_refusals.py", "tests/shell/test_plans_alone.py",
-    "tests/shell/test_simulated_examples.py", "tests/shell/test_typed_python.py", "tests/shell/test_contributing.py",
-    "tests/shell/test_decisions.py::test_names_and_lines", "tests/shell/test_habits.py::test_no_recorded_apl",
-    "tests/shell/test_refusals_of_random_programs.py", "tests/repl/test_real_terminal.py",
-    "tests/repl/test_transcripts.py::test_every_entry", "tests/calls/test_index_failures.py", "tests/calls/test_iterations.py",
-    "tests/plans/test_plans.py::test_what_is_sent",
-    "tests/plans/test_plans.py::test_a_", "tests/plans/test_axes.py::test_no_bound_over_all_axes",
-    "tests/plans/test_axes.py::test_a_bound", "tests/plans/test_forgeries.py::test_the_plans_are_right",
-    "tests/lsp/test_server.py", "tests/lsp/test_robust.py::test_hostile_texts", "tests/lsp/test_names.py::test_renaming_keeps",
-    "tests/schedule/test_objectives.py::test_energy_plans", "tests/schedule/test_objectives.py::TestMachines",
-    "tests/schedule/test_planner.py::test_no_schedule_is_impossible", "tests/schedule/test_fluid.py::test_tiny_pivots",
-    "tests/schedule/test_calibration.py::test_a_calibration_makes", "tests/schedule/test_instances.py::test_nothing_breaks",
-    "tests/schedule/test_pictures.py::test_equal_devices", "tests/schedule/test_schedule_blocks.py::test_a_cut_is_along",
-    "tests/backend/test_cuda_backend.py::test_support", "tests/backend/test_cuda_faults.py",
-    "tests/backend/test_loops_rejected.py::test_a_stored_plan", "tests/backend/test_loops_together.py::test_no_way",
-    "tests/backend/test_speculated_programs.py::test_the_bound_of_many",
-    "tests/backend/test_programs_on_devices.py::test_random_programs_on",
-    "tests/shell/test_habit_domains.py::test_a_fix_that_is_offered",
-    "tests/kernels/test_rows.py::test_between_fenced_pages", "tests/kernels/test_dumping.py",
-    "tests/backend/test_memory.py", "tests/backend/test_resident.py",
-    "tests/kernels/test_linked_library.py", "tests/kernels/test_registers.py", "tests/kernels/test_guarded.py",
-    "tests/schedule/test_large.py", "tests/schedule/test_fewer_devices.py", "tests/typechecker/test_large_programs.py",
-)  # fmt: skip
-"""Where a test takes seconds of processors, as it starts processes or plans for long: a run draws a share of each room's,
-at least one."""
 QUICK = 6
 """With `--quick` a run draws one in so many of the tests of every room."""
 
@@ -94,7 +55,7 @@ def drawn(items: list[pytest.Item]) -> set[str]:
     for item in items:
         name, file = item.nodeid, item.nodeid.partition("::")[0]
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        if name.startswith(LONG):
+        if item.get_closest_marker("long"):
             groups["long " + file.rpartition("/")[0]].append(name)
         elif parameters and "seed" not in parameters and name.startswith(TABLES):
             groups[file].append(name)

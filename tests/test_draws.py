@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).resolve().parent
 
 LOOK = """
@@ -61,6 +63,7 @@ def test_draws_follow_from_the_seed() -> None:
     assert "[7, 50000, 50001]" in first and "[7, 60000, 60001]" in second
 
 
+@pytest.mark.long
 def test_a_failing_draw_is_run_again_by_the_command_that_it_prints(tmp_path: Path) -> None:
     (tmp_path / "test_failing.py").write_text(FAILING)
     tests = ("-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", "-n0", "-s", "--rootdir", ".", "-c", os.devnull)
@@ -83,6 +86,7 @@ def test_many(case):
 """
 
 
+@pytest.mark.long
 def test_a_quick_run_takes_others_each_time(tmp_path: Path) -> None:
     (tmp_path / "test_many.py").write_text(MANY)
     tests = ("-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", "-n0", "--rootdir", ".", "-c", os.devnull, "--co")
@@ -115,6 +119,7 @@ def test_leaving():
 """
 
 
+@pytest.mark.long
 def test_a_session_leaves_nothing_temporary(tmp_path: Path) -> None:
     """Nor does one that is killed, once another has begun."""
     (tmp_path / "test_leaving.py").write_text(LEAVING)

@@ -197,6 +197,7 @@ def test_the_table_is_the_implementations() -> None:
     assert set(gpu_targets.LIBRARY) == set(IMPLEMENTATIONS) <= set(OPS)
 
 
+@pytest.mark.long
 def test_support_and_back_end_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the table says about each library phase of the test programs is what happens."""
     launched: dict[str, set[bool]] = {}

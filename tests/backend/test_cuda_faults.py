@@ -21,7 +21,7 @@ from rho.tests.harness.tiers import checked
 from rho.tests.kernels import cuda_host
 from rho.typechecker.core.operations import Core
 
-pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
+pytestmark = [pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler"), pytest.mark.long]
 
 PROGRAM = """input x : f64[n]
 input k : i64[m]

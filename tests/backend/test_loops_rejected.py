@@ -160,6 +160,7 @@ def test_the_problems_verifier_wants_one_start_one_mode_and_its_channels() -> No
     assert {v.code.name for v in verify_schedule(problem, replace(schedule, transfers=(*schedule.transfers, busy)))} >= {"V6"}
 
 
+@pytest.mark.long
 def test_a_stored_plan_is_judged_with_the_ticks_of_its_turns() -> None:
     text = "input x : f64[n]\ny ← {⍵+0.1×(¯1⌽⍵)+(1⌽⍵)-2×⍵}⍣100⊢x\n⎕←+/y"
     core = checked(text)

@@ -184,6 +184,7 @@ def test_no_bound_says_that_a_plan_is_optimal_which_is_not() -> None:
         assert found.answer.lower_bound >= TURNS * 20
 
 
+@pytest.mark.long
 def test_no_way_to_run_a_loop_together_beats_the_bound_of_its_turns() -> None:
     met = 0
     for seed in seeds(40, 31, 37, least=8):
@@ -213,6 +214,7 @@ def test_no_way_to_run_a_loop_together_beats_the_bound_of_its_turns() -> None:
     assert met
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("devices", [load_profile("workstation"), two_hosts()], ids=["one host", "two hosts"])
 def test_the_way_of_states_to_the_devices_of_a_loop_and_back_is_in_its_bound(devices: Profile) -> None:
     """Without it, 27 and 66 % of the plan are not known to be needed: devices behind a network seem to have all for nothing."""

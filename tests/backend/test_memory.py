@@ -24,6 +24,8 @@ from rho.backend.schedule.plan.plan import RowsStep
 from rho.backend.vm import run_state
 from rho.tests.harness.tiers import checked
 
+pytestmark = pytest.mark.long
+
 N = 150_000
 SLACK = 256 * 1024
 """The interpreter's own objects, and NumPy's buffers of 8192 items an operand."""

@@ -102,6 +102,7 @@ def same_bits(found: RunResults, alone: RunResults) -> bool:
     return all(a.value.tobytes() == b.value.tobytes() and a.value.shape == b.value.shape for a, b in pairs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
 def test_random_programs_on_random_topologies(part: int) -> None:
     several = 0

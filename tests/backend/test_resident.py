@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 from share import share
 
+pytestmark = pytest.mark.long
+
 SLACK = 4 << 20
 LENGTHS = (1 << 19, 3**12, 500_009, 2 * 249_989, 701 * 709, 4999 * 101)
 """Powers, a prime, primes beside small factors, a product of two like primes."""

@@ -65,6 +65,7 @@ def invoked(core: Core) -> int:
     return sum(isinstance(op, Invoke) for op in all_ops(core.block.ops))
 
 
+@pytest.mark.long
 def test_levels_of_calls_take_linear_work() -> None:
     """Forty levels make a billion calls of the first function a thousand times over; the bodies of four are lowered."""
     result = check(Source("<test>", CHAIN + "h40 x"))

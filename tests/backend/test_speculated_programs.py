@@ -144,6 +144,7 @@ def test_a_condition_that_is_there_is_not_guessed() -> None:
     assert found.plan.speculated == ()
 
 
+@pytest.mark.long
 def test_the_bound_of_many_branches_holds_for_every_form() -> None:
     text = CHOICE + "p ← {⍵ : x×y ⋄ x÷2+y}∨/c\nq ← {⍵ : z+p ⋄ z-p}≠/c\n⎕←q\n"
     core, bound = loaded(text, data(True))

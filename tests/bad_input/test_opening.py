@@ -17,6 +17,8 @@ from rho.backend.cpu import parallel_for
 from rho.lang.support.bounded_parsing import TooManyValues, decode
 from rho.lang.support.files import KERNEL_TEXT, NotRegular, Pipes, TooLarge, open_beneath, open_regular, read_bytes, read_text
 
+pytestmark = pytest.mark.long
+
 PACKAGE = Path(rho.__file__).parent
 PACKAGES = ("lang", "typechecker", "backend", "shell")
 

@@ -27,6 +27,8 @@ from rho.tests.backend.test_programs_on_devices import run, ticks_of, topology
 from rho.tests.harness.tiers import checked
 from rho.tests.streams.running import loaded
 
+pytestmark = pytest.mark.long
+
 X = np.arange(20.0).reshape(4, 5)
 GOOD = np.arange(2000) % 4
 BAD = GOOD.copy()

@@ -10,6 +10,8 @@ import pytest
 import rho
 from rho.backend.jit import tiering
 
+pytestmark = pytest.mark.long
+
 X = np.arange(5.0)
 KEYS = np.arange(300) % 5
 BAD = KEYS.copy()

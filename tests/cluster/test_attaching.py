@@ -22,6 +22,8 @@ from rho.backend.cluster.wire import answer, answers
 from rho.lang.diagnostics.model import RunFailed
 from rho.tests.cluster.residents import OWN
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("distributed")
 
 

@@ -15,6 +15,8 @@ from rho.lang.diagnostics.model import RunFailed
 
 from .residents import OWN, Some, Threads
 
+pytestmark = pytest.mark.long
+
 
 class Given(Some):
     """These members, whoever they are."""

@@ -23,6 +23,8 @@ from rho.lang.diagnostics.model import RunFailed
 from rho.tests.cluster.authorities import DAY, Signed, signed, written
 from rho.tests.cluster.test_commands import WATCHDOG
 
+pytestmark = pytest.mark.long
+
 dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
 AUTHORITY, OTHER = signed(name="authority"), signed(name="another authority")
 GOOD = signed(AUTHORITY)

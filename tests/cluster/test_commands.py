@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("distributed")
 
 TEXT = """use stats

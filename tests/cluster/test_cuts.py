@@ -16,6 +16,8 @@ from rho.tests.cluster.cutting import Cut
 from rho.tests.cluster.residents import OWN, Some, Threads
 from rho.tests.cluster.test_faults import Random, prepared
 
+pytestmark = pytest.mark.long
+
 WORKERS = 2
 LONGEST = 60_000
 

@@ -18,6 +18,8 @@ from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.backend.test_threads import prepared
 from rho.tests.cluster.residents import OWN, Some, Threads, run_on
 
+pytestmark = pytest.mark.long
+
 WATCHDOG = 120.0
 
 

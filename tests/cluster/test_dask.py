@@ -17,6 +17,8 @@ from rho.shell.execution.clusters import ClusterConnection
 from rho.tests.cluster.stored import cluster_plan, loaded
 from rho.tests.cluster.test_commands import WATCHDOG, project, rho as command
 
+pytestmark = pytest.mark.long
+
 distributed = pytest.importorskip("distributed")
 __all__ = ["project"]
 

@@ -18,6 +18,8 @@ from rho.shell.execution import scheduling
 from rho.shell.execution.stored_plans import this_machine
 from rho.tests.cluster.residents import Some, Threads, cluster_of
 
+pytestmark = pytest.mark.long
+
 INTERVAL = 0.5, 1.5
 TEXT = """input x : f64[n]
 y ← *1○x

@@ -28,6 +28,8 @@ from rho.tests.cluster.test_writing import saved_by
 from rho.tests.streams.running import loaded, results, same_bits
 from rho.tests.streams.test_random_programs import LIMIT, ROWS, stored_vectors
 
+pytestmark = pytest.mark.long
+
 TEXT = 'input m : f64[r c] ← "m.npy"\ns ← +⌿m\noutput y ← (m+1)÷1+⌈/|s\nschedule {\n  place y on worker\n  place s on worker\n}\n'
 OF_TIME = (MessageKind.PING, MessageKind.PONG, MessageKind.REST)
 WORKERS = 2

@@ -20,6 +20,8 @@ from rho.tests.backend.test_programs_on_devices import random_modes, ticks_of
 from rho.tests.cluster.residents import Threads, run_on
 from rho.tests.harness.tiers import checked
 
+pytestmark = pytest.mark.long
+
 TWO_FAIL = """input x : f64[n]
 input i : i64[m]
 a ← 3×x+1

@@ -31,6 +31,8 @@ from rho.tests.backend.test_programs_on_devices import same_bits, ticks_of
 from rho.tests.cluster.residents import OWN, Some, Spawned
 from rho.tests.harness.tiers import checked
 
+pytestmark = pytest.mark.long
+
 WORKERS = 3
 TEXT = """input x : f64[n]
 input m : f64[n 4]

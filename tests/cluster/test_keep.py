@@ -23,6 +23,8 @@ from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.cluster.residents import OWN, Some, Spawned, Threads
 from rho.tests.harness.tiers import checked
 
+pytestmark = pytest.mark.long
+
 TEXT = """input w : f64[n]
 input x : f64[m]
 y ← w+1

@@ -23,6 +23,8 @@ from rho.tests.cluster.residents import Spawned, Threads, cluster_of
 from rho.tests.cluster.stored import writers
 from rho.tests.cluster.test_writing import saved_by
 
+pytestmark = pytest.mark.long
+
 TEXT = 'input m : f64[r c] ← "m.npy"\noutput y ← m+1\nschedule {\n  split y rows 1:1 over w0 w1\n}\n'
 ERRORS = ("ENOSPC", "EDQUOT", "EIO", "EROFS", "EACCES", "EFBIG", "ESTALE")
 CALLS = ("open", "write", "posix_fallocate", "close")

@@ -23,6 +23,8 @@ from rho.tests.cluster.residents import Threads, run_on
 from rho.tests.graph.test_random import program
 from rho.tests.harness.tiers import checked
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("seed", seeds(100))
 def test_random_programs(threads: Threads, seed: int) -> None:

@@ -14,6 +14,8 @@ from rho.backend.cluster import worker
 from rho.backend.io.external_arrays import StoredInput, fingerprint_of
 from rho.tests.cluster.stored import SHARED, by_name, cluster_plan, failure, loaded, readers, zarr_folder
 
+pytestmark = pytest.mark.long
+
 PROGRAMS = {
     "a sum": "input x : f64[n] ← \"x.npy\"\ny ← +/√1+x×x\noutput y\n",
     "turns of a stencil": "input x : f64[n] ← \"x.npy\"\noutput y ← {⍵+0.1×(1⌽⍵)+(¯1⌽⍵)-2×⍵}⍣30 ⊢ x\n",

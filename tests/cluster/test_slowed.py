@@ -15,6 +15,8 @@ import pytest
 
 from rho.tests.cluster import unlike_processes
 
+pytestmark = pytest.mark.long
+
 
 def planned(slowed_by: str, record: Callable[[str, object], None]) -> dict[str, Any]:
     """What is planned where the second worker is slowed down, and how the run ends; skips where the machine lacks the rights."""

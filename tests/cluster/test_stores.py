@@ -36,6 +36,8 @@ from rho.tests.cluster.stored import NOWHERE, SHARED, by_name, cluster_plan, fai
 from rho.tests.graph.test_random import program
 from rho.typechecker.elements import Kind
 
+pytestmark = pytest.mark.long
+
 
 def with_files(profile: Profile) -> Profile:
     """The profile with a store that all devices read."""

@@ -17,6 +17,8 @@ from rho.backend.cluster.wire import Door, Lost, link_table
 from rho.backend.cluster.worker import MOST_STRANGERS, Resident
 from rho.tests.cluster.hostile import NAMED, drawn, hello
 
+pytestmark = pytest.mark.long
+
 WATCHDOG = 60.0
 SERVING = """import sys
 from pathlib import Path

@@ -36,6 +36,8 @@ from rho.tests.streams.programs import CASES, Case, data
 from rho.tests.streams.running import loaded, results, same_bits, store, unfinished
 from rho.tests.streams.test_random_programs import LIMIT, ROWS, program, stored_vectors
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -17,6 +17,8 @@ from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.backend.test_threads import prepared
 from rho.tests.cluster.residents import Threads, run_on
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_step_is_told_at_both_its_ends(threads: Threads, seed: int) -> None:

@@ -30,6 +30,8 @@ from rho.tests.backend.test_programs_on_devices import same_bits
 from rho.tests.cluster.residents import Some, Threads
 from rho.tests.harness.tiers import checked
 
+pytestmark = pytest.mark.long
+
 TEXT = "input x : f64[n]\ny ← *1○x\noutput y\n"
 ROWS = 1 << 20
 

@@ -20,6 +20,8 @@ from rho.typechecker.elements import Kind
 from .residents import Threads, cluster_of
 from .stored import by_name, cluster_plan, failure, loaded, readers
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("fsspec")
 pytest.importorskip("aiohttp")
 QUICK = CostTable((1 << 20,), (500_000,))

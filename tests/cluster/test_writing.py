@@ -22,6 +22,8 @@ from rho.shell.execution.scheduling import PlanningEffort, PlanPurpose, Scheduli
 from rho.shell.pipeline import Session
 from rho.tests.cluster.stored import NOWHERE, SHARED, readers, writers
 
+pytestmark = pytest.mark.long
+
 
 def saved_by(cluster: rho.Cluster, folder: Path, text: str, target: Path, in_place: bool = True) -> ExecutionPlan:
     """Run a program on a cluster and write its output `y`; the plan."""

@@ -13,6 +13,8 @@ import pytest
 from rho.backend.schedule.instances.solve_instance import read_instance, solve
 from rho.backend.schedule.problem import Status
 
+pytestmark = pytest.mark.long
+
 DATA = Path(__file__).parent / "data" / "schedules"
 
 

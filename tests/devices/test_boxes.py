@@ -18,6 +18,8 @@ from rho.tests.devices.late_driver import LateDriver
 from rho.tests.devices.opencl_devices import DEVICES
 from rho.tests.kernels import cuda_host
 
+pytestmark = pytest.mark.long
+
 Drivers = dict[str, Callable[[], Driver]]
 DRIVERS: Drivers = {model.name: lambda number=model.number: OpenClDriver(number) for model in DEVICES}  # type: ignore[misc]
 if cuda_host.COMPILER is not None:

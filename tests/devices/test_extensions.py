@@ -20,6 +20,8 @@ from rho.lang.diagnostics.model import Refused
 from rho.shell.execution import scheduling, stored_plans
 from rho.tests.harness.tiers import checked
 
+pytestmark = pytest.mark.long
+
 FULL = Roofline(10**12, 10**11)
 CARD = DeviceProfile("ocl0", "gpu", "opencl", home=True, roofline=FULL)
 PROGRAMS = {

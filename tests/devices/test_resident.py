@@ -20,7 +20,7 @@ from rho.tests.devices.opencl_devices import needs_opencl
 from rho.tests.devices.test_several_devices import THREE, three
 from rho.tests.harness.tiers import checked
 
-pytestmark = [needs_opencl, pytest.mark.usefixtures("three")]
+pytestmark = [needs_opencl, pytest.mark.usefixtures("three"), pytest.mark.long]
 __all__ = ["three"]
 ROWS = 3_000
 TRAIN = """input w : f64[n]

@@ -27,7 +27,7 @@ from rho.tests.devices.opencl_devices import DEVICES, needs_opencl
 from rho.tests.harness.tiers import checked
 from rho.typechecker.elements import Kind
 
-pytestmark = needs_opencl
+pytestmark = [needs_opencl, pytest.mark.long]
 ROOF = Roofline(10**9, 10**9)
 THREE = Profile(
     (DeviceProfile("cpu0", "cpu", roofline=ROOF, home=True),

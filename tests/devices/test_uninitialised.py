@@ -22,7 +22,7 @@ from rho.tests.devices.opencl_devices import DEVICES, cases, loadable, needs_ope
 from rho.tests.harness.tiers import checked
 from rho.typechecker.core.operations import Core
 
-pytestmark = needs_opencl
+pytestmark = [needs_opencl, pytest.mark.long]
 POISONS = (0x00, 0xFF)
 """Zeros, and what is ¯1 and NaN."""
 _SHARED = re.compile(r"^  __local (\w+) (\w+)\[(\d+)\];$", re.MULTILINE)

@@ -15,6 +15,8 @@ from rho.shell.main import main
 from rho.shell.verbs import devices
 from rho.tests.devices.opencl_devices import DEVICES, needs_opencl
 
+pytestmark = pytest.mark.long
+
 KIND = """
 from rho.backend.codegen.gpu_targets import OPENCL
 from rho.backend.gpu import opencl

@@ -117,6 +117,7 @@ class Page(HTMLParser):
         self.links.update(value for key in ("href", "src") if tag in ("a", "img", "script") and (value := named.get(key)))
 
 
+@pytest.mark.long
 def test_zensical_makes_a_site_without_a_broken_link(folder: Path) -> None:
     """Two seconds of a processor; the loaded packages find the lexer `rho` by its entry point, as for everyone."""
     if importlib.util.find_spec("zensical") is None:

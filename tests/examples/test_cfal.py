@@ -11,6 +11,8 @@ import pytest
 
 import rho
 
+pytestmark = pytest.mark.long
+
 PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "cfal"
 CLASS_S = 0.5307707005734e-04
 """The residual of NAS MG, class S, as NPB's verification has it."""

@@ -17,6 +17,8 @@ import pytest
 
 from rho.shell.main import main
 
+pytestmark = pytest.mark.long
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DATA = EXAMPLES / "data"
 

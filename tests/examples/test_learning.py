@@ -5,10 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pytest
 
 import rho
 
 from .test_examples import DATA, run
+
+pytestmark = pytest.mark.long
 
 
 def test_digits_are_read() -> None:

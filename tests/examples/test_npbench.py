@@ -11,6 +11,8 @@ import pytest
 import rho
 from rho.tests.examples.npbench import algebra, models, stencils
 
+pytestmark = pytest.mark.long
+
 PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "npbench"
 TESTS = {
     name: make

@@ -15,6 +15,8 @@ from rho.shell.display.documentation import entries, modules
 from rho.shell.pipeline import Session
 from rho.shell.pipeline_types import Strictness
 
+pytestmark = pytest.mark.long
+
 STDLIB = Path(__file__).parents[2] / "stdlib"
 
 

@@ -10,6 +10,8 @@ import sys
 import pytest
 from share import share
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("_testcapi")
 
 TEXTS = ["+/√⍳3000", "x÷+/x←*(⍳5)÷3.0", "⍋⌽⍳50"]

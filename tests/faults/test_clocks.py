@@ -15,6 +15,8 @@ import rho
 from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(rho.__file__).parent
 OF_THE_WALL = {"time", "time_ns", "ctime", "localtime", "gmtime", "now", "utcnow", "today"}
 TELLING = re.compile(r"from time import|\b(?:time|date|datetime)\.[a-z_]+\(")

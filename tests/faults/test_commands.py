@@ -16,6 +16,8 @@ from . import commands
 from .commands import COMMANDS, Command, contents, left_over, make, make_old, require_clear, require_sound, run
 from .system_calls import at_call, in_child, killed_at
 
+pytestmark = pytest.mark.long
+
 CALLS = (
     "open", "fdopen", "fsync", "replace", "unlink", "chmod", "write", "mkdir", "link", "file.read", "file.write", "file.flush",
 )  # fmt: skip

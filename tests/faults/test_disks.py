@@ -22,6 +22,8 @@ from rho.lang.support.caches import Cache
 from .commands import COMMANDS, Command, contents, left_over, make, make_old, require_clear, require_sound, run
 from .system_calls import in_child
 
+pytestmark = pytest.mark.long
+
 WRITING = sorted(name for name, command in COMMANDS.items() if command.writes)
 PAGE = 4096
 NOBODY = 65534

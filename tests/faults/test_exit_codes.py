@@ -9,6 +9,8 @@ import pytest
 
 from rho.shell.main import main
 
+pytestmark = pytest.mark.long
+
 COMMANDS = [
     "run p.rho --out y={}/y.npy", "run p.rho --out-dir {}/made", "run p.rho --trace {}/t.json", "plan p.rho -o {}/plan.json",
     "init {}/new", "init --from t.csv", "run p.rho --plot y={}/y.png",

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from share import share
 
+pytestmark = pytest.mark.long
+
 WATCHDOG = 120.0
 CODE = 7
 BEGIN = """

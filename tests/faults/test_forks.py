@@ -23,6 +23,7 @@ from rho.typechecker.proof import z3_process as solver
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here"),
     pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+    pytest.mark.long,
 ]
 WATCHDOG = 120.0
 

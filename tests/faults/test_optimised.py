@@ -15,6 +15,8 @@ from share import share
 import rho
 from rho.tests.conformance.test_conformance import CASES, cases
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(rho.__file__).parent
 ROOMS = (
     "codegen", "cpu", "distributed", "gpu", "graph", "io", "jit", "library", "loopir", "lower", "streams", "transform", "vm",

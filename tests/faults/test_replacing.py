@@ -19,6 +19,8 @@ from rho.lang.support.files import FileReplacement, recover, replace_file
 
 from .system_calls import at_call, killed_at
 
+pytestmark = pytest.mark.long
+
 MOST_CALLS = 50
 
 

@@ -21,6 +21,8 @@ from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 from rho.typechecker.proof import solver, z3_process
 
+pytestmark = pytest.mark.long
+
 LIMIT = 60
 TEXTS = ["+/⍳10", "+/√⍳100000", "⌹2 2⍴4 1 2 3", "⍋⌽⍳5000", "'abc'⍳'b'"]
 

@@ -21,6 +21,8 @@ from rho.tests.interrupts.moments import NEVER, Ended, command, process
 from . import commands
 from .commands import Command
 
+pytestmark = pytest.mark.long
+
 MOMENTS = 1_000
 FIRST = 5
 """Before this call Rho has not said that it hears signals."""

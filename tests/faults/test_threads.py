@@ -26,6 +26,8 @@ from rho.tests.interrupts.moments import NEVER, command, process
 
 from .system_calls import in_child
 
+pytestmark = pytest.mark.long
+
 TEXTS = ["+/√⍳3000000", "+/⍋1○⍳1000000", "+/+⌿√3000 700⍴⍳2100000", "+/,{⍵+.×⍉⍵} √600 700⍴⍳2000", "+/{1○⍵}⍣20 ⊢ √⍳300000"]
 MOST = 30
 NO_THREAD = "can't start new thread"

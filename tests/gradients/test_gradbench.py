@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from share import SEED, share
 
+pytestmark = pytest.mark.long
+
 TOOL = Path(__file__).resolve().parents[2] / "benchmarks" / "gradbench" / "tool.py"
 Array = np.ndarray[Any, Any]
 RNG = np.random.default_rng(SEED)

@@ -25,7 +25,7 @@ from rho.lang.syntax.source import Source
 from rho.shell.console.process_exit import Exit, ExitMessage
 from rho.shell.execution.running import TimeUp, time_limit
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarms here")
+pytestmark = [pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarms here"), pytest.mark.long]
 HOUR = 3600.0
 TURNS = 300
 LOOP = f"{{F←⍺ ⋄ {{F+.×⍵+.×⍉F}}⍣{TURNS}⊢⍵}}"

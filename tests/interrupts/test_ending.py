@@ -17,6 +17,8 @@ from rho.shell.execution.running import TimeUp, time_limit
 
 from .process import WATCHDOG, interrupt, is_pythons_own, start
 
+pytestmark = pytest.mark.long
+
 REDUCTION = "+/1○√⍳10000000000"
 EIGENVALUES = "a ← (⍳2400)∘.×1○⍳2400 ⋄ (values vectors) ← ⎕eigh a+⍉a ⋄ +/values"
 """A minute in one call of LAPACK."""

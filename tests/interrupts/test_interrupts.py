@@ -16,6 +16,8 @@ from share import SEED, repeats, share
 from .process import STOP_SECONDS, WATCHDOG, interrupt, interrupt_python, is_pythons_own, start
 from .programs import PROGRAMS
 
+pytestmark = pytest.mark.long
+
 MODES = ("auto", "always", "off")
 IN_LIBRARIES = {"LAPACK", "a solution", "an FFT", "a product"}
 """A call from Python comes back from these when the library does."""

@@ -16,6 +16,8 @@ from share import share
 
 from .programs import PROGRAMS
 
+pytestmark = pytest.mark.long
+
 MB = 1 << 20
 LIMITS = (25, 100, 400)
 SLACK = 40 * MB

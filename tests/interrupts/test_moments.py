@@ -23,6 +23,8 @@ from rho.tests.faults.commands import COMMANDS, contents, left_over, make, make_
 
 from .moments import NEVER, Ended, command, process
 
+pytestmark = pytest.mark.long
+
 MOMENTS, TOGETHER = 30, 5
 """Of each command, session and server; so many moments are one case."""
 FIRST = 5

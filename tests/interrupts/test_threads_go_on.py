@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 SCRIPT = r"""
 import _thread, ctypes, threading
 import numpy as np

@@ -17,6 +17,8 @@ from rho.backend.io.writing import prepare_values, write_together
 from rho.lang.syntax.source import Span
 from rho.typechecker.elements import Kind
 
+pytestmark = pytest.mark.long
+
 SPAN = Span("p.rho", 0, 0)
 ITEMS = np.arange(1_200_000, dtype="f8")
 

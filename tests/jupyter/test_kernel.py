@@ -14,6 +14,8 @@ import pytest
 from rho.shell.console.standard_streams import Console
 from rho.shell.main import main
 
+pytestmark = pytest.mark.long
+
 SECONDS = 60
 
 

@@ -9,6 +9,8 @@ import pytest
 from rho.shell.jupyter.notebook import CellResult, CellText, CellValue, Notebook
 from rho.shell.plotting import figures
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Notebook:

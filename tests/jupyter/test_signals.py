@@ -15,6 +15,8 @@ from share import share
 
 from .test_kernel import SECONDS, Front
 
+pytestmark = pytest.mark.long
+
 PATIENCE = 10
 CELLS = {
     "checking": "g0 ← {⍵+1}\n" + "\n".join(f"g{at + 1} ← {{g{at} g{at} ⍵}}" for at in range(24)) + "\nkept ← g24 1",

@@ -13,6 +13,8 @@ import pytest
 from rho.backend.jit import compiler
 from rho.backend.loopir.text import parse
 
+pytestmark = pytest.mark.long
+
 PROGRAM = "x ← 100000⍴1 2 3.5\ny ← {(⍵+¯1⌽⍵)÷2}⍣100 ⊢ x\ntotal ← +/y×y\ntotal\n"
 
 

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pages are fenced with mprotect")
 def test_between_fenced_pages_and_in_threads() -> None:

@@ -21,7 +21,7 @@ from rho.backend.vm import bytecode, executor, run_state, runtime
 from rho.backend.vm.bytecode import NOT_APPLICABLE
 from rho.shell.embedding.functions import Function
 
-pytestmark = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
+pytestmark = [pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python"), pytest.mark.long]
 
 ENOUGH = 8
 """Calls after which a function is linked, in these tests."""

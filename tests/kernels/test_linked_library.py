@@ -21,7 +21,7 @@ from rho.typechecker.elements import Kind
 
 from .test_linked import each_plainly, linked, plainly, same
 
-pytestmark = pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
+pytestmark = [pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python"), pytest.mark.long]
 
 VECTORS = [
     "{⍵[⍋⍵]}", "{⍵[⍒⍵]}", "{⍋⍵}", "{⍒⍵}", "{⍋⍋⍵}", "{⊃⍒⍵}", "{+\\⍵}", "{×\\⍵}", "{⌈\\⍵}", "{⌊\\⌽⍵}", "{(⍵>1)⌿⍵}", "{⍸⍵>1}",

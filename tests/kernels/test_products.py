@@ -98,6 +98,7 @@ def test_batches(shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch) -
             assert np.array_equal(shared[0][0], alone[0]) and np.array_equal(shared[1][0], alone[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rows", "shared"), [(2, 3), (60, 40), (100, 200), (300, 200), (500, 90)])
 def test_a_matrix_and_itself_transposed(rows: int, shared: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Symmetric, and the same on any team, tier and layout."""
@@ -161,6 +162,7 @@ def test_values_that_are_not_finite() -> None:
     assert np.isnan(found[3]).all() and np.isposinf(found[70]).all() and (found[4] == 50).all()
 
 
+@pytest.mark.long
 def test_blas_has_its_threads_again() -> None:
     found = products.blas()
     assert found is not None
@@ -176,6 +178,7 @@ def test_blas_has_its_threads_again() -> None:
     assert found.threads() == before
 
 
+@pytest.mark.long
 def test_an_end_that_is_interrupted_is_made_good_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     found = products.blas()
     assert found is not None
@@ -197,6 +200,7 @@ def test_an_end_that_is_interrupted_is_made_good_by_the_next(monkeypatch: pytest
     assert found.threads() == before
 
 
+@pytest.mark.long
 def test_a_number_that_somebody_sets_meanwhile_stays() -> None:
     found = products.blas()
     assert found is not None
@@ -212,6 +216,7 @@ def test_a_number_that_somebody_sets_meanwhile_stays() -> None:
         found.set_threads(before)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_child_of_a_product() -> None:
@@ -266,6 +271,7 @@ def test_linked_with_a_vector(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -
     assert function._latest(left, right) is not NOT_APPLICABLE
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("at_once")
 def test_a_matrix_times_itself_transposed() -> None:
     """NumPy makes a half of it: its bits are symmetric, in a linked call too."""
@@ -339,6 +345,7 @@ def test_products_with_a_vector_are_native_at_any_rank(shapes: Any, monkeypatch:
     assert called(*given).tobytes() == first.tobytes()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [1, 3, 5, 6])
 def test_any_number_of_shared_rows_gives_the_same_bits(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A number that is no power of two is rounded down, and rows that remain are reduced alone."""

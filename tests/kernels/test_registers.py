@@ -25,6 +25,8 @@ from rho.tests.harness.tiers import agree, checked, kernels, run_plan
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(params=[16, 32, 64])
 def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[LoopProgram]:

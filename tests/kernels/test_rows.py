@@ -238,6 +238,7 @@ def test_one_reduction_is_no_chain(text: str) -> None:
     assert not chains(plan)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="pages are fenced with mprotect")
 def test_between_fenced_pages() -> None:
     """In a process of its own: a stray access ends it."""

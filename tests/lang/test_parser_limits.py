@@ -68,6 +68,7 @@ def test_the_deepest_tree_that_is_allowed(parsed: Callable[..., Parsed]) -> None
     assert codes(parsed("{" * MAXIMUM_NESTING + "-" * 1_800 + "⍵" + "}" * MAXIMUM_NESTING + "1")) == []
 
 
+@pytest.mark.long
 def test_many_statements_and_a_second_reading(parsed: Callable[..., Parsed], monkeypatch: pytest.MonkeyPatch) -> None:
     tokenized: list[str] = []
     depth_reached = source._depth_reached
@@ -95,6 +96,7 @@ def test_operators_in_operators_are_tried_out_a_bounded_number_of_times(parsed: 
     assert codes(parsed("x ← " + "{⍺⍺ nope " * depth + "1" + "}" * depth)) == ["E001"]
 
 
+@pytest.mark.long
 def test_many_unknown_names_are_all_reported(parsed: Callable[..., Parsed]) -> None:
     assert len(parsed("\n".join(f"unknown{i} 1" for i in range(500))).diagnostics) == 500
 

@@ -16,6 +16,8 @@ from share import SEED
 import rho
 from rho.shell.main import main
 
+pytestmark = pytest.mark.long
+
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 

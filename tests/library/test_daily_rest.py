@@ -14,6 +14,8 @@ from values import generator, run_program
 
 from rho.shell.main import main
 
+pytestmark = pytest.mark.long
+
 TESTS = Path(__file__).parents[1]
 DAILY, SCIENCE, REST, ANALYST = "test_daily_tasks", "test_daily_science", "test_daily_rest", "test_analyst_tasks"
 TASKS = {

@@ -12,6 +12,8 @@ from values import generator, run_program
 import rho
 from rho.shell.main import main
 
+pytestmark = pytest.mark.long
+
 
 def test_rolling_statistics_of_prices(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")

@@ -11,6 +11,8 @@ import pytest
 from share import SEED
 from values import generator, run_program
 
+pytestmark = pytest.mark.long
+
 
 def market(tmp_path: Path) -> None:
     """Trades and quotes of three symbols as CSV files."""

@@ -16,6 +16,8 @@ import rho
 from rho.lang.syntax.regular_expressions import MOST_STATES, Automaton, PatternError, automaton
 from rho.shell.main import main
 
+pytestmark = pytest.mark.long
+
 ATOMS = ["a", "b", "c", ".", "[ab]", "[^a]", r"\d", r"\w", r"\s", r"\S", "1", " ", "[a-c1]", r"[^\w-]", r"\.", "é", r"\x41"]
 COUNTS = ["*", "+", "?", "{2}", "{1,3}", "{,2}", "{2,}"]
 

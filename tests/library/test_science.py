@@ -13,6 +13,8 @@ from share import SEED
 
 import rho
 
+pytestmark = pytest.mark.long
+
 
 def samples() -> dict[str, dict[str, Any]]:
     draw = np.random.default_rng(SEED)

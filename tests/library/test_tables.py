@@ -15,6 +15,8 @@ from share import SEED
 
 import rho
 
+pytestmark = pytest.mark.long
+
 JOINS = """use table
 use rolling
 input a : KEY[n]

@@ -15,6 +15,8 @@ from share import SEED
 
 import rho
 
+pytestmark = pytest.mark.long
+
 pandas = pytest.importorskip("pandas")
 
 

@@ -80,6 +80,7 @@ def test_a_renaming_that_changes_the_meaning_is_refused(text: str, name: str, wh
         renamed(text, name)
 
 
+@pytest.mark.long
 def test_renaming_keeps_the_program() -> None:
     """Every name of the examples gets another name: what checking says (types, in order) stays."""
     checked = 0

@@ -84,6 +84,7 @@ def test_places_outside_the_text(position: TextPosition) -> None:
         ask_everything(document(text), position)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     ["{" * 400, "{" * 5000, "(" * 400 + ")" * 400, "x ← " + "1+" * 3000 + "1\n", "'" * 999, "x" * 100_000, "a ← 1 ⋄ " * 2000,

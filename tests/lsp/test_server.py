@@ -10,6 +10,8 @@ import pytest
 
 from .client import Client, uri_of
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("pygls")
 URI = "untitled:one"
 ROOT = Path(__file__).parents[2]

@@ -13,6 +13,8 @@ import rho
 from rho.backend.jit import tiering
 from rho.backend.vm.runtime import native
 
+pytestmark = pytest.mark.long
+
 Reference = Callable[[Any], Any]
 CALLS = 5
 WHOLE = ("(+/⍵>12)=≢⍵", "(⍴⍵)≡⍴(⍵>12)⌿⍵", "((⍵>12)⌿⍵)≡⍵", "(+/⍵>12)≥≢⍵", "(≢⍵)=≢(⍵>12)⌿⍵")

@@ -14,7 +14,7 @@ from rho.backend.vm.runtime import FOLDER, describe_host
 
 HERE = Path(__file__).parent
 GCC = shutil.which("gcc")
-pytestmark = pytest.mark.skipif(GCC is None or sys.platform != "linux", reason="no gcc")
+pytestmark = [pytest.mark.skipif(GCC is None or sys.platform != "linux", reason="no gcc"), pytest.mark.long]
 COMMON = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fno-strict-aliasing", "-pthread"]
 
 

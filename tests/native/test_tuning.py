@@ -14,6 +14,8 @@ from rho.backend.vm.call_sites import CallSite
 from rho.backend.vm.runtime import native
 from rho.backend.vm.specialization import MAX_TABLE_CELLS, Layouts, Sample, SizeFamily
 
+pytestmark = pytest.mark.long
+
 FEW, MOST = 40, 500
 PROGRAMS = (
     "{+/(⍵>0.5)/⍵}",

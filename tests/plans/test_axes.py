@@ -219,6 +219,7 @@ def priced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(problem_from_program, "phase_ticks", ticks)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", seeds(10) if SHARE < 1 else seeds(NET))
 @pytest.mark.usefixtures("priced_once")
 def test_no_bound_over_all_axes_is_above_a_plan_along_some(seed: int) -> None:
@@ -309,6 +310,7 @@ def test_axes_are_searched_and_bounds_range_over_them(where: str, most_ms: float
     assert max(spans) <= 1.03 * min(spans)
 
 
+@pytest.mark.long
 def test_a_bound_along_given_axes_says_so() -> None:
     drawn = Drawn(SCANNED, {"x": (1000, 1000)}, canonical(load_profile("workstation")))
     plan = checked(case_of(drawn, FAST), drawn)

@@ -231,6 +231,7 @@ def says_no_more(right: ExecutionPlan, forged: ExecutionPlan) -> bool:
     return lower and set(forged.prediction.objectives) <= set(right.prediction.objectives) and bool(forged.prediction.objectives)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("known", [True, False], ids=["with its profile", "without"])
 def test_the_plans_are_right(name: str, known: bool) -> None:

@@ -19,6 +19,8 @@ from rho.backend.vm.run_state import trim
 
 from .drawn import BLOCKS, block
 
+pytestmark = pytest.mark.long
+
 SLACK = 400_000
 """Bytes of Python objects, printed texts and kernels."""
 CHAIN = "input x : f64[n]\na ← x+1\nb ← ⌽a×2\nc ← b-⌽b\nd ← c×⌽c\noutput d"

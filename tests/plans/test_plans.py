@@ -129,6 +129,7 @@ def three(last: str) -> Drawn:
 STEP = node("c", [100, 100_000, 1_000_000, 10_000_000], [8, 1_000_000, 1_100_000, 10_000_000])
 
 
+@pytest.mark.long
 def test_a_plan_over_a_step_is_called_optimal_only_if_it_is() -> None:
     """The plan was charged 586 µs for 1250 rows, which the table prices at 100, and others a tenth of what they take."""
     case = case_of(three(STEP))
@@ -138,6 +139,7 @@ def test_a_plan_over_a_step_is_called_optimal_only_if_it_is() -> None:
     assert case.plan["prediction"]["status"] == "optimal"
 
 
+@pytest.mark.long
 def test_a_bound_over_smooth_tables_is_below_what_can_be_done() -> None:
     """806.2 µs were certified where 804.0 can be done."""
     case = case_of(three(node("c", [max(1, size // 2) for size in SMOOTH], SMOOTH)))
@@ -146,6 +148,7 @@ def test_a_bound_over_smooth_tables_is_below_what_can_be_done() -> None:
     holds(case, best)
 
 
+@pytest.mark.long
 def test_what_is_sent_and_read_by_nobody_takes_memory_until_it_is_freed() -> None:
     """The judge counted a part of a reshaped value, of which a shard reads no item, to the end, though it is freed."""
     assert judged(20010099).startswith(Kind.TRANSFORMER.name)

@@ -30,6 +30,8 @@ from rho.typechecker.elements import Kind
 from .drawn import Drawn, profile
 from .planning import case_of
 
+pytestmark = pytest.mark.long
+
 LENGTH = 60_000
 SLACK, SLACK_OF_STEP = 300_000, 8_000
 """Bytes of Python objects and kernels, in all and for each step."""

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 pexpect = pytest.importorskip("pexpect")
 
 WAIT = 60

@@ -98,6 +98,7 @@ LONG = (
 """Entries whose output is long in lines, in characters, or in neither."""
 
 
+@pytest.mark.long
 def test_every_entry_is_saved_and_comes_back(table: Table, enter: Enter, tmp_path: Path) -> None:
     enter(*LONG)
     assert run_command(")save s", table.context)[1] is Exit.OK

@@ -163,6 +163,7 @@ def test_runs_are_as_many_numbers_as_their_probe_reads() -> None:
             assert prod(one.space) == length * runs and length in one.space and is_key(name)
 
 
+@pytest.mark.long
 def test_a_calibration_makes_a_profile_that_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(tiering.SWITCH, "off")
     monkeypatch.setattr(scalars, "CALLED", (Kind.F64,))

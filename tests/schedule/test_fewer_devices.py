@@ -21,6 +21,8 @@ from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decisions_
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
+pytestmark = pytest.mark.long
+
 QUICK = Budget(60, 0)
 KMEANS = """input x : f32[n d]
 input c : f32[k d] where k ≥ 1

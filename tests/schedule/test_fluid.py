@@ -176,6 +176,7 @@ def test_launches_are_proved_not_worth_cutting() -> None:
     assert not bound_is_reproved(problem, replace(answer, lower_bound=answer.lower_bound + 1, values=(answer.values[0] + 1,)))
 
 
+@pytest.mark.long
 def test_tiny_pivots_lose_no_digits() -> None:
     """Two hosts behind a slow network: quotients of costs that are next to nothing once led the simplex astray."""
     text, sizes = PROGRAMS["k-means"]

@@ -142,6 +142,7 @@ NAMES = st.sampled_from(["id", "ticks", "cpu", "rows", "from"])
 VALUES = st.recursive(LEAVES, lambda each: st.lists(each, max_size=3) | st.dictionaries(NAMES, each, max_size=3), max_leaves=6)
 
 
+@pytest.mark.long
 @given(VALUES, st.sampled_from([path for path, _, _ in FAULTS]))
 @settings(max_examples=200, deadline=None)
 def test_nothing_breaks_the_reader(value: object, path: str) -> None:

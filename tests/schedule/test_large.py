@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
+import pytest
 from share import seeds
 
 from rho.backend.devices.cost_functions import Duplex, Ticks
@@ -17,6 +18,8 @@ from rho.backend.schedule.search.primal_heuristics import decoding_work
 from rho.backend.schedule.search.strategy import DEFAULT, FAST
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.backend.schedule.verify.schedule_checks import verify
+
+pytestmark = pytest.mark.long
 
 
 def chains(count: int, length: int) -> Problem:

@@ -72,6 +72,7 @@ def batches(*objectives: Objective) -> Problem:
     )  # fmt: skip
 
 
+@pytest.mark.long
 class TestMachines:
     def test_free_and_limited(self) -> None:
         """S17."""
@@ -239,6 +240,7 @@ def test_floors_are_below_every_schedule_and_close_to_some(objective: Objective,
     assert higher > 5 or objective is not Objective.ENERGY or SHARE < 1  # of a few problems, none may be so
 
 
+@pytest.mark.long
 def test_energy_plans_under_deadlines_are_no_worse_than_random_splits() -> None:
     compared = 0
     for seed in seeds(80, 18410006, 18410033, 70000283):

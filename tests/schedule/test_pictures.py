@@ -213,6 +213,7 @@ def test_names_from_programs_are_escaped() -> None:
     assert "<b>&" not in gantt_svg(made) and "<b>&" not in plan_page(made)
 
 
+@pytest.mark.long
 def test_equal_devices_are_one_lane() -> None:
     made = chart_of_answer(*answer(10_000))
     assert [(lane.name, lane.equal) for lane in made.lanes] == [("home", 1), ("node[0]", 10_000), ("net", 1)]

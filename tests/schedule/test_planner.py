@@ -164,6 +164,7 @@ def test_no_phases_take_no_time() -> None:
     assert (answer.status, answer.values) == (Status.OPTIMAL, (0,))
 
 
+@pytest.mark.long
 def test_no_schedule_is_impossible_with_a_reason_or_given_up_never_a_gap() -> None:
     """Tight memory and one or two machines: what cannot be planned is said to be so."""
     seen: set[Status] = set()

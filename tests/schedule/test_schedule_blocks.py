@@ -75,6 +75,7 @@ def test_short_rows_that_are_not_contiguous_are_packed_for_a_link(shape: tuple[i
     assert free.prediction.makespan <= min(rows.prediction.makespan, columns.prediction.makespan)
 
 
+@pytest.mark.long
 def test_a_cut_is_along_the_axis_that_is_written_and_its_bound_is_of_these_plans() -> None:
     core = check(Source("<block>", SCAN)).core
     assert core is not None

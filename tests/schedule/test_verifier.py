@@ -71,6 +71,7 @@ def test_everything_laid_out_is_accepted(seed: int) -> None:
         assert found == (), "\n".join(map(str, found))
 
 
+@pytest.mark.long
 @given(SEEDS)
 @settings(max_examples=40, deadline=None)
 def test_every_plan_is_accepted(seed: int) -> None:
@@ -80,6 +81,7 @@ def test_every_plan_is_accepted(seed: int) -> None:
         assert verify(problem, answer, synchronise(problem, answer.schedule)) == ()
 
 
+@pytest.mark.long
 @example(14433)  # copies of a part and of all of what is replicated on one device, both to the end
 @given(SEEDS)
 @settings(max_examples=60, deadline=None)

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 ABSENT = ("llvmlite", "highspy", "z3-solver", "prompt_toolkit")
 UNPROVED = "pairs : f32[n] → f32[n×(n+1)]\npairs ← {(2×⌊((≢⍵)×1+≢⍵)÷2)⍴⍵}\n"

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("lang", "typechecker", "backend", "shell", "stdlib")
 STEP = re.compile(r"^In `([^`\n]+)`, after `([^`\n]+)`[^\n]*:\n\n```python\n(.*?)```", re.MULTILINE | re.DOTALL)

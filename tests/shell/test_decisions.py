@@ -86,6 +86,7 @@ def library_examples() -> list[tuple[str, str]]:
     return [(f.stem, text) for f in files for text in re.findall(r"^⍝ >>> (.*)$", f.read_text(encoding="utf-8"), re.MULTILINE)]
 
 
+@pytest.mark.long
 def test_names_and_lines_of_a_library_are_not_shown_as_those_of_the_program(tmp_path: Path) -> None:
     for library, example in share(library_examples()):
         lines = [f"use {library}", example]

@@ -10,6 +10,8 @@ import pytest
 from rho.shell.console.process_exit import Exit
 from rho.tests.shell.conftest import Rho
 
+pytestmark = pytest.mark.long
+
 PROGRAM = """input x : f64[n] ← "x.csv"
 y ← (x×2)+x÷3
 s ← +/y×y

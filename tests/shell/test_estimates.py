@@ -12,6 +12,8 @@ from rho.lang.diagnostics.model import Refused
 
 from .conftest import Rho
 
+pytestmark = pytest.mark.long
+
 PROGRAM = "input x : f64[n m]\nparam k ← 3\ny ← +/x×k\noutput y\n"
 LOOP = "param steps ← 50\nx ← 1.5×⍳10000\noutput z ← {0.5×x++\\⍵}⍣steps ⊢ x\n"
 

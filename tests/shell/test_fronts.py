@@ -12,6 +12,8 @@ import pytest
 
 from .conftest import Rho
 
+pytestmark = pytest.mark.long
+
 PROGRAM = "input x : f64[n n]\noutput z ← +/x+.×⍉x\n"
 PROFILE = """\
 schema = "device-profile/1"

@@ -24,6 +24,8 @@ from rho.lang.syntax.source import Source
 from rho.shell.console.apply_fixes import apply_safe_fixes
 from rho.shell.pipeline import Session
 
+pytestmark = pytest.mark.long
+
 SESSION = Session()
 KINDS = {"bool": "bool", "int64": "i64", "float64": "f64", "float32": "f32", "uint8": "u8", "complex128": "c128"}
 INTEGERS = (-3, -2, -1, 0, 0, 1, 1, 2, 2, 3, 4, 5, 7, 2**53 + 1, 2**62)

@@ -166,6 +166,7 @@ def texts() -> Iterator[tuple[str, str]]:
             yield str(path), path.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_no_recorded_apl_gets_a_note_or_an_explanation() -> None:
     told = []
     session = Session()

@@ -14,6 +14,8 @@ from rho.lang.diagnostics.code_pages import SCHEDULE_PAGES
 
 from .conftest import Rho
 
+pytestmark = pytest.mark.long
+
 PROGRAM = 'input x : f64[n] ← "x.csv"\na ← √x\nb ← +\\a\nb\nd ← x+1\nd\n'
 INSTANCE: dict[str, Any] = {
     "schema": "instance/1",

@@ -11,6 +11,8 @@ import pytest
 
 from .conftest import Rho
 
+pytestmark = pytest.mark.long
+
 PROGRAM = 'use "./lib.rho"\nuse stats\ninput x : f64[n] ← "x.npy"\nz ← lib.twice x\n{0.5×⍵+1⌽⍵}⍣3 ⊢ z\nstats.mean z\n'
 MODULE = "twice ← {⍵×2}\n"
 

@@ -21,6 +21,8 @@ from rho.shell.pipeline import Session
 
 from .conftest import Rho
 
+pytestmark = pytest.mark.long
+
 REQUIRED = re.compile(r"this program needs .* at once|may do .* operations, too many for the .* it is given")
 
 

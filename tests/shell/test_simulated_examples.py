@@ -8,6 +8,8 @@ import pytest
 
 from .conftest import Rho
 
+pytestmark = pytest.mark.long
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NAMES = sorted(path.name for path in EXAMPLES.glob("*.rho") if path.name != "digits_step.rho")  # whose inputs have no files
 

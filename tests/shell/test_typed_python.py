@@ -20,6 +20,8 @@ import pytest
 
 import rho
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if "```pycon" in path.read_text("utf-8")]
 

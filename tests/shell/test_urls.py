@@ -21,6 +21,8 @@ from rho.backend.io import remote
 
 from .conftest import Rho
 
+pytestmark = pytest.mark.long
+
 pytest.importorskip("fsspec")
 pytest.importorskip("aiohttp")
 SUM = "input x : f64[n]\n+/x\n"

@@ -23,6 +23,8 @@ from rho.lang.support import caches
 from rho.lang.support.caches import Cache
 from rho.typechecker.proof import solver as verdicts
 
+pytestmark = pytest.mark.long
+
 LIMIT = 60
 SMALL = Cache("trials", "RHO_TRIALS", ".x", 100, 5)
 

@@ -59,7 +59,10 @@ else:
 print(json.dumps([status("VmHWM") - before, planned, values.nbytes]))
 """
 
-pytestmark = pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="needs /proc/self/clear_refs")
+pytestmark = [
+    pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="needs /proc/self/clear_refs"),
+    pytest.mark.long,
+]
 
 NUMBERS, MATRIX, PICTURE = (1_500_000,), (150_000, 10), (2000, 2500, 3)
 WRITTEN = [

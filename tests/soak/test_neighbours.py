@@ -20,6 +20,8 @@ import rho
 from rho.backend.jit import tiering
 from rho.tests.soak.neighbours import TEXTS, digest, functions
 
+pytestmark = pytest.mark.long
+
 THREADS = 8
 WATCHDOG = 600
 ALWAYS = [0, 1, 2, 9, 11]

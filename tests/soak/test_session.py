@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 
+import pytest
 from share import repeats
 
 from rho.shell.console.process_exit import Exit
@@ -17,6 +18,8 @@ from rho.shell.lsp.diagnostics import reports
 from rho.shell.lsp.documents import OpenDocuments, Range, TextChange, TextPosition
 from rho.shell.pipeline import Session
 from rho.shell.workspace.workspace import Workspace
+
+pytestmark = pytest.mark.long
 
 TURNS = repeats(10_000)
 SAMPLE = 60

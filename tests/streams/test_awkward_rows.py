@@ -12,6 +12,8 @@ from rho.backend.schedule.plan.plan import StreamStep
 
 from .running import loaded, results, same_bits
 
+pytestmark = pytest.mark.long
+
 CALLS = (
     "missing.forward x", "missing.backward x", "64 rolling.sum x", "9 rolling.deviation x", "(¯1 0 0.3 0.5 1 2) stats.quantile x",
     "⌽⌊\\⌽x",

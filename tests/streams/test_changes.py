@@ -20,6 +20,8 @@ from rho.typechecker.elements import Kind
 
 from .running import loaded, results
 
+pytestmark = pytest.mark.long
+
 COUNT = 300_000
 LIMITS = {".npy": 3_500_000, ".npz": 3_500_000, ".parquet": 20_000_000}
 CENTRED = "input x : f64[n] where n ≥ 8\ny ← x-(+/x)÷≢x\noutput y\n"

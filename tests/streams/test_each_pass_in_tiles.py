@@ -11,6 +11,7 @@ from unittest import mock
 import drawing
 import each_pass
 import numpy as np
+import pytest
 from share import APART, SEED, SHARE, repeats
 from stepping import NAMES, at_any_size, load
 
@@ -20,6 +21,8 @@ from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 
 from .running import loaded, store
+
+pytestmark = pytest.mark.long
 
 ROWS = 8_011
 MOST_ITEMS = 6 * ROWS

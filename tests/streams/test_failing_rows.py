@@ -15,6 +15,8 @@ from rho.lang.diagnostics.model import Refused, RhoError
 
 from .running import loaded, results, same_bits
 
+pytestmark = pytest.mark.long
+
 LIMIT, ROWS = 500_000, 200_003
 _HEAD = "input x : f64[n] where n ≥ 8\ninput y : f64[n]\ninput k : idx<9>[n]\ninput b : bool[n]\n"
 PARTS = (

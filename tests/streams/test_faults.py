@@ -19,6 +19,8 @@ from rho.shell.pipeline import Session
 
 from .running import loaded, results, unfinished
 
+pytestmark = pytest.mark.long
+
 LIMIT = 4_000_000
 WRITES = "input x : f64[n] where n ≥ 8\nz ← 1+x×x\noutput z\n+/z"
 

@@ -12,6 +12,8 @@ from rho.lang.diagnostics.model import RhoError
 from .running import loaded, results
 from .test_failing_rows import LIMIT, ROWS, ended, is_alike
 
+pytestmark = pytest.mark.long
+
 WIDE = 40
 HEAD = f"""input x : f64[n] where n ≥ 8
 input y : f64[n]

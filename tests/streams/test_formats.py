@@ -17,6 +17,8 @@ from rho.typechecker.elements import Kind
 
 from .running import loaded, results, same_bits
 
+pytestmark = pytest.mark.long
+
 _M = "input m : f64[n 3] where n ≥ 8\n"
 _X = "input x : f64[n] where n ≥ 8\n"
 TEXTS = {

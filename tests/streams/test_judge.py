@@ -15,6 +15,8 @@ from rho.backend.schedule.streams.stream_planning import Stored
 from .programs import CASES, data
 from .running import loaded
 
+pytestmark = pytest.mark.long
+
 LIMIT = 4_000_000
 
 

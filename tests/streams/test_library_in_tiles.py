@@ -9,6 +9,8 @@ import pytest
 
 from .library_in_tiles import CALLS, passes, store_inputs
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -16,6 +16,8 @@ from rho.shell.execution.streaming import InTiles
 from .programs import CASES
 from .running import loaded
 
+pytestmark = pytest.mark.long
+
 LIMIT = 8_000_000
 OWN = 1 << 20
 """What a process takes meanwhile that no plan counts: stacks of threads, objects of Python (at most 480 kB were seen, loaded)."""

@@ -12,6 +12,8 @@ from rho.shell.execution.streaming import passes_of
 
 from .running import loaded, results, same_bits
 
+pytestmark = pytest.mark.long
+
 LIMIT = 2_500_000
 _X = "input x : f64[n] where n ≥ 8\n"
 _M = "input m : f64[r 12] where r ≥ 8\n"

@@ -21,6 +21,8 @@ from rho.shell.execution.streaming import InTiles, passes_of, predicted_seconds,
 
 from .running import loaded
 
+pytestmark = pytest.mark.long
+
 ROWS, LIMIT = 1_000_000, 1_500_000
 
 

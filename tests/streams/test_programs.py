@@ -19,6 +19,8 @@ from rho.shell.execution.streaming import InTiles
 from .programs import CASES, DIVIDED, Case, data
 from .running import loaded, results, same_bits
 
+pytestmark = pytest.mark.long
+
 SIZES = (1_000_003, DIVIDED, 1_048_577) if SHARE >= 1 else (1_000_003,)
 
 

@@ -16,6 +16,8 @@ from rho.lang.diagnostics.model import Refused
 
 from .running import loaded, results, same_bits
 
+pytestmark = pytest.mark.long
+
 COUNT, LIMIT, ROWS = 200, 500_000, 500_003
 _ALLOCATORS = 2 << 20
 """What allocators and compilers of later kinds of tiles may hold beside what is planned."""

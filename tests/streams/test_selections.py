@@ -19,6 +19,8 @@ from rho.shell.pipeline import Session
 
 from .running import loaded, results, same_bits, store, unfinished
 
+pytestmark = pytest.mark.long
+
 LIMIT = 4_000_000
 _X = "input x : f64[n] where n ≥ 8\n"
 _M = "input m : f64[r 5] where r ≥ 8\n"

@@ -15,6 +15,8 @@ from rho.backend.schedule.plan.plan import ExecutionPlan, decode_plan, encode_pl
 from rho.shell.main import main
 from rho.tests.plans.forging import fields_in, forgeries
 
+pytestmark = pytest.mark.long
+
 TEXT = 'input x : f64[n] ← "x.npy"\nc ← (+/x)÷≢x\nz ← x-c\noutput z\n+/z×z\n'
 
 

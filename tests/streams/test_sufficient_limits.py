@@ -13,6 +13,8 @@ from rho.lang.diagnostics.model import Refused
 
 from .running import loaded, results, same_bits
 
+pytestmark = pytest.mark.long
+
 _X = "input x : f64[n] where n ≥ 8\n"
 PROGRAMS = {
     "a map": (_X + "z ← 1+x×x\noutput z", 2_000),

@@ -19,6 +19,8 @@ from rho.typechecker.elements import Kind
 
 from .running import loaded, results, store, unfinished
 
+pytestmark = pytest.mark.long
+
 LIMIT = 10_000_000
 _X = "input x : f64[n] where n ≥ 8\n"
 _ENDINGS = "where its rows come in order FILE may also end in"

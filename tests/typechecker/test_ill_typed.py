@@ -60,6 +60,7 @@ def mutants() -> list[Mutant]:
     return found
 
 
+@pytest.mark.long
 def test_there_are_many() -> None:
     assert len(mutants()) >= (400 if SHARE >= 1 else 1)
     assert SHARE < 1 or {what for *_, what in mutants()} == {"one more cell", "one more axis", "another element", "one more read"}

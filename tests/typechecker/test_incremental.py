@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import example, given, settings, strategies as st
 from share import repeats
 
@@ -16,6 +17,8 @@ from rho.lang.syntax.source import Source, Span
 from rho.lang.tree.expressions import Symbol
 from rho.typechecker.check import Checker, CheckResult, check
 from rho.typechecker.signatures import check_definition, unify
+
+pytestmark = pytest.mark.long
 
 MODULE = "area : f64[n] → f64[n] → f64[n]\narea ← {⍺×⍵}\nfirst ← {1↑⍵}\nten ← 10.5\n"
 

@@ -10,6 +10,8 @@ import pytest
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import CheckResult, check
 
+pytestmark = pytest.mark.long
+
 LINES = 2000
 
 LONG = {

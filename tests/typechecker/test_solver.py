@@ -21,6 +21,8 @@ from rho.typechecker.proof.solver import smt_query
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, SizeVariable, as_size, number, variable
 from rho.typechecker.sizes.size import maximum, minimum, quotient, remainder
 
+pytestmark = pytest.mark.long
+
 N, M, K, H, D = (SizeVariable(name, i, SizeOrigin.RIGID) for i, name in enumerate("nmkhd"))
 n, m, k, h, d = (variable(v) for v in (N, M, K, H, D))
 CAPPED = SizeVariable("c", 9, SizeOrigin.RIGID, cap=n)
