@@ -1,7 +1,8 @@
 """Small programs: ten of three to six phases on arrays of 20 to 100 rows, beside NumPy's array form and numba's loops.
 
 Each side is called `--before` times, then the sides take turns; a figure is the least processor time of a call, in microseconds.
-*Early* is the median of calls 10 to 20 of Rho, with the cache of kernels that an earlier process has filled.  Run:
+*Early* is the median of calls 10 to 20 of Rho by the time of its thread, with the cache of kernels that an earlier process has
+filled.  Run:
 
     python benchmarks/small_programs.py                  all, about a minute and a half
     python benchmarks/small_programs.py --only lu,kalman --rounds 40
@@ -297,9 +298,9 @@ def row(small: Small, before: int, rounds: int) -> dict[str, float]:
 
     expected, took = small.by_hand(*given), []
     for _ in range(before):
-        began = time.process_time()
+        began = time.thread_time()
         result = ours()
-        took.append(time.process_time() - began)
+        took.append(time.thread_time() - began)
     jitted = numba.njit(small.loops)
     for other in (result["R"], jitted(*given)):
         np.testing.assert_allclose(other, expected, rtol=1e-9, atol=1e-9)

@@ -50,7 +50,7 @@ from ..scalar.function_table import REDUCTIONS
 from ..schedule.program_facts.scratch_memory import workspace
 from ..vm.check_failures import CheckFailed
 from ..vm.run_state import pooled_empty
-from .numpy_scalars import UFUNC_FUNCTIONS, implementation, scalar_function
+from .numpy_scalars import UFUNC_FUNCTIONS, compiled_right_fold, implementation, scalar_function
 from .views import DTYPES, WHOLE, Box, NumArray, Numbers, mergeable_axes
 
 # ---------------------------------------------------------------------------------------------------- blocked sums
@@ -276,13 +276,13 @@ def right_fold(function: str, kind: Kind, items: NumArray) -> NumArray:
 def _itemwise_right_fold(function: str, kind: Kind, items: NumArray) -> NumArray:
     """A right fold by its definition: one call per item, on NumPy scalars where there are few cells."""
     scalar, apply = scalar_function(function, kind), implementation(function, kind, kind)
-    if scalar is not None and items[0].size <= _FEW_CELLS:
-        totals = []
-        for line in items.reshape(len(items), -1).T:
-            total = line[-1]
+    totals: list[Any] = []
+    for line in items.reshape(len(items), -1).T if items[0].size <= _FEW_CELLS else ():
+        totals.append(compiled_right_fold(function, kind, line) if scalar is None else line[-1])
+        if scalar is not None:
             for item in line[-2::-1]:
-                total = scalar(item, total)
-            totals.append(total)
+                totals[-1] = scalar(item, totals[-1])
+    if totals and None not in totals:
         return np.array(totals, items.dtype).reshape(items.shape[1:])
     result = np.array(items[-1])
     for i in range(len(items) - 2, -1, -1):

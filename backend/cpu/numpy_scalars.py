@@ -349,6 +349,24 @@ def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> int | No
     return compiler.address_of(KernelCode(Kernel(Form.MAP, 1, (operand,) * arity, body)))
 
 
+def compiled_right_fold(function: str, kind: Kind, line: NumArray) -> Any:
+    """The right fold of a vector by a compiled definition; None where kernels have none, or the items are too few to compile."""
+    meaning = definition(function, 0, kind)
+    if meaning is None or matches_numpy(function, 0) or len(line) <= _FIRST or not compiler.is_installed():
+        return None
+    address = _compiled(function, kind, 0, 2)
+    if address is None:
+        return None
+    items, total, size = line if line.strides[0] else line.copy(), line[-1:].copy(), line.itemsize
+    block = (ctypes.c_int64 * 9)(1, 0, 0, size, start_of(total), size, start_of(total), size, 0)
+    call = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(address)
+    (step,), first = items.strides, start_of(items)
+    for item in range(first + (len(items) - 2) * step, first - step, -step):
+        block[2] = item
+        call(block)
+    return total[0]
+
+
 def _applied(address: int, kind: Kind, operands: tuple[Any, ...]) -> Any:
     dtype = DTYPES[kind]
     arrays = [np.asarray(operand, dtype) for operand in operands]
@@ -513,6 +531,9 @@ def scalar_function(function: str, kind: Kind) -> Implementation | None:
     if kind.is_float and function in _BY_ITEM:
         definition_of_items, make = _BY_ITEM[function], DTYPES[kind].type
         return lambda x, y: make(definition_of_items(float(x), float(y)))
+    if kind.is_complex and function == "pow":
+        power = operator.pow if kind is Kind.C128 else lambda x, y: np.complex64(np.complex128(x) ** np.complex128(y))
+        return lambda x, y: power(x, y) if x else _power(np.array(x), np.array(y))[()]
     return None
 
 

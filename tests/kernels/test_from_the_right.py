@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 import rho
+from rho.backend.cpu import numpy_reductions
+from rho.backend.cpu.numpy_reductions import right_fold
+from rho.backend.cpu.numpy_scalars import implementation
 from rho.backend.cpu.views import DTYPES
 from rho.backend.jit import tiering
 from rho.backend.lower.body import legalize
@@ -83,6 +86,26 @@ def test_kernels_have_the_bits_of_one_item_after_the_other(function: str, turned
                 np.testing.assert_allclose(found, plain, rtol=1e-12)
             else:
                 assert same_bits(np.asarray(found), np.asarray(plain)), (shape, threads)
+
+
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32, Kind.C128, Kind.C64])
+@pytest.mark.parametrize("function", ["pow", "log"])
+def test_long_folds_call_no_function_of_arrays_for_each_item(function: str, kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bits of one call of arrays after the other, of lines that lie in any way."""
+    if kind.is_complex and function == "log":
+        return
+    rng, apply_arrays = np.random.default_rng(3), implementation(function, kind, kind)
+    items = rng.uniform(0.5, 1.5, (300, 4)).astype(DTYPES[kind])
+    items[rng.integers(0, 300, 9), 1] = [0, -0.0, 1, np.nan, np.inf, -2, -1, 2, 0.5]
+    lines = [items[:, 0], items[:, 1], items[::-1, 2], np.broadcast_to(items[0, 0], 300), items[:100].copy()]
+    for line in lines:
+        with np.errstate(all="ignore"):
+            expected = np.asarray(line[-1])
+            for item in line[-2::-1]:
+                expected = np.asarray(apply_arrays(item, expected))
+            with monkeypatch.context() as patch:
+                patch.setattr(numpy_reductions, "implementation", lambda *given: None)
+                assert np.array_equal(right_fold(function, kind, line), expected, equal_nan=True)
 
 
 def test_what_numpy_does_item_by_item_is_compiled_at_once() -> None:
