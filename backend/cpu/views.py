@@ -16,13 +16,15 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
+from functools import partial
 from math import prod
+from operator import add, mul, sub
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ...lang.support.records import dataclass, require_invariant
+from ...lang.support.records import dataclass, replace, require_invariant
 from ...typechecker.core.operations import Payload
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size
@@ -172,6 +174,77 @@ def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Seque
     return tuple(target_strides)
 
 
+# ---------------------------------------------------------------------------------------------------- strided views
+#
+# One affine stage in numbers, for arrays of the host and of cards: what it reads of its operand, and with which strides.
+
+Numbers: TypeAlias = tuple[int, ...]
+Slices: TypeAlias = tuple[slice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StridedView:
+    """An affine stage in numbers: over `space`, index d of the operand of this shape is Σ coefficients[d][a] × point[a] +
+    constants[d]."""
+
+    space: Numbers
+    shape: Numbers
+    coefficients: tuple[Numbers, ...]
+    constants: Numbers
+
+    def bounds(self, box: Sequence[tuple[int, int]] | None = None) -> tuple[Numbers, Numbers]:
+        """The least and greatest index on each axis of the operand, over the space or a nonempty box of it."""
+        low, high = list(self.constants), list(self.constants)
+        for axis, row in enumerate(self.coefficients):
+            for coefficient, (start, stop) in zip(row, box or [(0, size) for size in self.space], strict=True):
+                low[axis] += min(coefficient * start, coefficient * (stop - 1))
+                high[axis] += max(coefficient * start, coefficient * (stop - 1))
+        return tuple(low), tuple(high)
+
+    def layout(self, strides: Sequence[int]) -> tuple[int, Numbers]:
+        """The offset of the first item, and the strides of the view, in an operand of these strides."""
+        columns = zip(*self.coefficients, strict=True) if self.coefficients else ((),) * len(self.space)
+        return sum(map(mul, self.constants, strides)), tuple([sum(map(mul, column, strides)) for column in columns])
+
+    def within(self, box: Sequence[tuple[int, int]]) -> StridedView:
+        """The view of a box of the space."""
+        starts = [start for start, _ in box]
+        firsts = [sum(map(mul, row, starts)) for row in self.coefficients]
+        extents = tuple([stop - start for start, stop in box])
+        return replace(self, space=extents, constants=tuple(map(add, self.constants, firsts)))
+
+    def padded(self, low: Numbers, high: Numbers) -> tuple[StridedView, Slices, Slices]:
+        """The view of a copy of the operand's items from `low` to `high`, with fills outside it; the slices of the operand and of
+        the copy that have the same items."""
+        source: list[slice] = []
+        for least, greatest, size in zip(low, high, self.shape, strict=True):
+            start = max(least, 0)
+            source.append(slice(start, max(start, min(greatest + 1, size))))
+        target = [slice(part.start - least, part.stop - least) for part, least in zip(source, low, strict=True)]
+        box = tuple([greatest - least + 1 for least, greatest in zip(low, high, strict=True)])
+        return replace(self, shape=box, constants=tuple(map(sub, self.constants, low))), tuple(source), tuple(target)
+
+    def indices(self, points: Sequence[Any]) -> list[Any]:
+        """By axis of the operand, the index that each point reads; `points`: arrays of coordinates by axis of the space."""
+        shape = np.broadcast_shapes(*map(np.shape, points))
+        indices: list[Any] = []
+        for row, constant in zip(self.coefficients, self.constants, strict=True):
+            index: Any = np.full(shape, constant)
+            for coefficient, point in zip(row, points, strict=True):
+                if coefficient:
+                    index = index + coefficient * point
+            indices.append(index)
+        return indices
+
+    def all_indices(self) -> list[Any]:
+        """`indices` of all points of the space."""
+        return self.indices(np.ix_(*map(np.arange, self.space)))
+
+    def are_inside(self, indices: Sequence[Any]) -> Any:
+        """Which of some points read inside the operand."""
+        return np.logical_and.reduce([(index >= 0) & (index < size) for index, size in zip(indices, self.shape, strict=True)])
+
+
 # ---------------------------------------------------------------------------------------------------- deferred operands
 #
 # Deferred views: reads that strides cannot express (a ravel of a broadcast or of a transpose), whose boxes are copied on demand.
@@ -181,8 +254,7 @@ def reshaped_strides(shape: Sequence[int], strides: Sequence[int], target: Seque
 # size of the source.  Where runs would be very short, and where an affine stage before the reshape leaves most of a bounding box
 # unread, items are fetched by index arithmetic, a few at a time.
 
-Numbers: TypeAlias = tuple[int, ...]
-Box: TypeAlias = tuple[slice, ...]
+Box: TypeAlias = Slices
 
 WHOLE: Final = 1 << 13
 """The most items of an array that is copied at once instead of box by box."""
@@ -299,60 +371,34 @@ class RavelledView(DeferredView):
 
 
 class ReindexedView(DeferredView):
-    """An affine stage over an array: index d is Σ coefficients[d][a] × point[a] + constants[d]; reads outside the array give
-    `fill`, if set."""
+    """An affine stage over a deferred view; reads outside it give `fill`, if set."""
 
-    def __init__(self, source: DeferredView, shape: Numbers, coefficients: Sequence[Numbers],
-        constants: Numbers, fill: int | None
-                 ) -> None:  # fmt: skip
-        super().__init__(shape, source.dtype)
-        self.source, self.coefficients, self.constants, self.fill = source, coefficients, constants, fill
+    def __init__(self, source: DeferredView, view: StridedView, fill: int | None) -> None:
+        super().__init__(view.space, source.dtype)
+        self.source, self.view, self.fill = source, view, fill
 
     def box(self, bounds: Sequence[tuple[int, int]]) -> NumArray:
         extents = tuple(stop - start for start, stop in bounds)
         if 0 in extents:
             return np.empty(extents, self.dtype)
-        reach: list[tuple[int, int]] = []
-        for row, constant in zip(self.coefficients, self.constants, strict=True):
-            ends = [(c * start, c * (stop - 1)) for c, (start, stop) in zip(row, bounds, strict=True)]
-            reach.append((constant + sum(map(min, ends)), constant + sum(map(max, ends)) + 1))
-        around = [stop - start for start, stop in reach]
-        if prod(around) > MAX_BOX_RATIO * max(prod(extents), WHOLE):
+        low, high = self.view.bounds(bounds)
+        around, inside, target = self.view.within(bounds).padded(low, high)
+        if prod(around.shape) > MAX_BOX_RATIO * max(prod(extents), WHOLE):
             return self.fetched(bounds)
-        padded = self._padded(reach)
-        strides = tuple([
-            sum(row[axis] * stride for row, stride in zip(self.coefficients, padded.strides, strict=True))
-            for axis in range(len(extents))
-        ])  # fmt: skip
-        corner = []
-        for row, constant, (least, _) in zip(self.coefficients, self.constants, reach, strict=True):
-            corner.append(slice(constant + sum(c * start for c, (start, _) in zip(row, bounds, strict=True)) - least, None))
-        return np.lib.stride_tricks.as_strided(padded[tuple(corner)], extents, strides)
-
-    def _padded(self, reach: Sequence[tuple[int, int]]) -> NumArray:
-        """The items in a box of the source, padded with fills where it exceeds the source."""
-        inside = [(max(0, start), min(size, stop)) for (start, stop), size in zip(reach, self.source.shape, strict=True)]
-        if inside == list(reach):
-            return self.source.box(inside)
-        padded: NumArray = np.full([stop - start for start, stop in reach], self.fill, self.dtype)
-        if all(start < stop for start, stop in inside):
-            part = [slice(a - low, b - low) for (a, b), (low, _) in zip(inside, reach, strict=True)]
-            padded[tuple(part)] = self.source.box(inside)
-        return padded
+        box = [(part.start, part.stop) for part in inside]
+        if around.shape == tuple(stop - start for start, stop in box):
+            items = self.source.box(box)
+        else:
+            items = np.full(around.shape, self.fill, self.dtype)
+            if all(start < stop for start, stop in box):
+                items[target] = self.source.box(box)
+        return _by_strides(around, items)
 
     def take(self, indices: tuple[NumArray, ...]) -> NumArray:
-        coordinates: list[NumArray] = []
-        inside = np.ones(indices[0].shape, bool)
-        for row, constant, size in zip(self.coefficients, self.constants, self.source.shape, strict=True):
-            index = np.full(indices[0].shape, constant)
-            for coordinate, c in zip(indices, row, strict=True):
-                if c:
-                    index = index + c * coordinate
-            if self.fill is not None:
-                inside &= (index >= 0) & (index < size)
-            coordinates.append(index)
+        coordinates = self.view.indices(indices)
         if self.fill is None:
             return self.source.take(tuple(coordinates))
+        inside = self.view.are_inside(coordinates)
         values: NumArray = np.full(indices[0].shape, self.fill, self.dtype)
         values[inside] = self.source.take(tuple([index[inside] for index in coordinates]))
         return values
@@ -387,16 +433,6 @@ def _copy_run(source: Source, start: int, stop: int, target: NumArray, before: N
 View: TypeAlias = Callable[[Any], Any]
 PADDING_LIMIT: Final = 4
 """The most items of a padded box per item read of it; beyond this ratio, items are fetched one by one."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownAffine:
-    """An affine stage in numbers: index d is Σ coefficients[d][a] × point[a] + constants[d]."""
-
-    space: Numbers
-    shape: Numbers
-    coefficients: tuple[Numbers, ...]
-    constants: Numbers
 
 
 def compile_view(
@@ -522,7 +558,7 @@ def _repeated(operand: Any, shape: Numbers) -> Any:
     if not isinstance(operand, DeferredView):
         return np.broadcast_to(operand, shape)
     rows = [[int(axis == source and operand.shape[source] != 1) for axis in range(len(shape))] for source in range(len(shape))]
-    return ReindexedView(operand, shape, tuple(map(tuple, rows)), (0,) * len(shape), None)
+    return ReindexedView(operand, StridedView(shape, operand.shape, tuple(map(tuple, rows)), (0,) * len(shape)), None)
 
 
 def _compile_stage(
@@ -530,10 +566,10 @@ def _compile_stage(
 ) -> View:
     if isinstance(stage, Reshaped):
         return _reshaped(stage, space, shape, matters, number)
-    known = known_affine(stage, space, shape, matters, number)
+    known = strided_view(stage, space, shape, matters, number)
     if 0 in space:
         return lambda operand: np.empty(space, operand.dtype)
-    low, high = bounds(known)
+    low, high = known.bounds()
     match index_range(stage, known, low, high):
         case IndexRange.INSIDE:
             return _strided(known)
@@ -547,19 +583,19 @@ def _or_deferred(
     view: View, stage: Affine, space: Numbers, shape: Numbers, matters: Sequence[bool], fill: int, number: Callable[[Size], int]
 ) -> View:
     """An affine stage after a reshape: `view` for an array; for a deferred view, a deferred view of the stage."""
-    known = known_affine(stage, space, shape, matters, number)
+    known = strided_view(stage, space, shape, matters, number)
 
     def view_of(operand: Any) -> Any:
         if isinstance(operand, DeferredView) and 0 not in space:
-            return ReindexedView(operand, known.space, known.coefficients, known.constants, fill if stage.fills else None)
+            return ReindexedView(operand, known, fill if stage.fills else None)
         return view(operand)
 
     return view_of
 
 
-def known_affine(
+def strided_view(
     stage: Affine, space: Numbers, shape: Numbers, matters: Sequence[bool], number: Callable[[Size], int]
-) -> KnownAffine:
+) -> StridedView:
     """An affine stage with known sizes; indices that do not matter are 0."""
     coefficients = [[0] * len(space) for _ in shape]
     constants = [0] * len(shape)
@@ -570,7 +606,7 @@ def known_affine(
         for term in index.terms:
             if space[term.axis] != 1:
                 row[term.axis] += term.coefficient
-    return KnownAffine(space, shape, tuple(map(tuple, coefficients)), tuple(constants))
+    return StridedView(space, shape, tuple(map(tuple, coefficients)), tuple(constants))
 
 
 class IndexRange(Enum):
@@ -581,7 +617,7 @@ class IndexRange(Enum):
     FAR = "so far that items are fetched one by one"
 
 
-def index_range(stage: Affine, known: KnownAffine, low: Numbers, high: Numbers) -> IndexRange:
+def index_range(stage: Affine, known: StridedView, low: Numbers, high: Numbers) -> IndexRange:
     if all(a >= 0 and b < n for a, b, n in zip(low, high, known.shape, strict=True)):
         return IndexRange.INSIDE
     require_invariant(stage.fills, f"a read stays in its operand: {low} to {high} of {known.shape}")
@@ -589,40 +625,24 @@ def index_range(stage: Affine, known: KnownAffine, low: Numbers, high: Numbers) 
     return IndexRange.AROUND if near else IndexRange.FAR
 
 
-def bounds(stage: KnownAffine) -> tuple[Numbers, Numbers]:
-    """The least and greatest index on each target axis, over a nonempty space."""
-    low, high = list(stage.constants), list(stage.constants)
-    for axis, row in enumerate(stage.coefficients):
-        for coefficient, size in zip(row, stage.space, strict=True):
-            reach = coefficient * (size - 1)
-            low[axis] += min(reach, 0)
-            high[axis] += max(reach, 0)
-    return tuple(low), tuple(high)
-
-
-def _strided(stage: KnownAffine) -> View:
+def _strided(stage: StridedView) -> View:
     """The view of an in-bounds affine stage: by indexing and transposing if possible, else by explicit strides."""
     uses = [[(axis, c) for axis, c in enumerate(row) if c] for row in stage.coefficients]
     axes = [terms[0][0] for terms in uses if len(terms) == 1]
     if all(len(terms) <= 1 for terms in uses) and len(set(axes)) == len(axes):
         return _indexed(stage, uses)
 
-    def view(operand: Any) -> Any:
-        strides = operand.strides
-        offset = sum(c * s for c, s in zip(stage.constants, strides, strict=True))
-        steps = tuple(
-            sum(row[axis] * stride for row, stride in zip(stage.coefficients, strides, strict=True))
-            for axis in range(len(stage.space))
-        )
-        if operand.flags.c_contiguous:
-            return np.ndarray(stage.space, operand.dtype, operand, offset, steps)
-        start = operand[tuple(slice(c, None) for c in stage.constants)]
-        return np.lib.stride_tricks.as_strided(start, stage.space, steps)
-
-    return view
+    return partial(_by_strides, stage)
 
 
-def _indexed(stage: KnownAffine, uses: Sequence[Sequence[tuple[int, int]]]) -> View:
+def _by_strides(stage: StridedView, operand: NumArray) -> NumArray:
+    offset, steps = stage.layout(operand.strides)
+    if operand.flags.c_contiguous:
+        return np.ndarray(stage.space, operand.dtype, operand, offset, steps)
+    return as_strided(operand[tuple(slice(c, None) for c in stage.constants)], stage.space, steps)
+
+
+def _indexed(stage: StridedView, uses: Sequence[Sequence[tuple[int, int]]]) -> View:
     """The view where each operand axis is indexed by a number, or by a slice along one axis of the space; None otherwise."""
     picks: list[Any] = []
     axes: list[int] = []
@@ -652,28 +672,20 @@ def _indexed(stage: KnownAffine, uses: Sequence[Sequence[tuple[int, int]]]) -> V
     return view
 
 
-def _padded(stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> View:
+def _padded(stage: StridedView, low: Numbers, high: Numbers, fill: int) -> View:
     """Copies the operand's part that is read into a box surrounded by fills, then views that box."""
-    box = tuple(b - a + 1 for a, b in zip(low, high, strict=True))
-    inner = _strided(
-        KnownAffine(stage.space, box, stage.coefficients, tuple(c - a for c, a in zip(stage.constants, low, strict=True)))
-    )
-    source, target, empty = [], [], False
-    for a, b, n in zip(low, high, stage.shape, strict=True):
-        start, stop = max(a, 0), min(b + 1, n)
-        empty = empty or start >= stop
-        source.append(slice(start, stop))
-        target.append(slice(start - a, stop - a))
+    around, source, target = stage.padded(low, high)
+    inner, empty = _strided(around), any(part.start == part.stop for part in source)
 
     def view(operand: Any) -> Any:
-        padded: NumArray = pooled_empty(box, operand.dtype)
+        padded: NumArray = pooled_empty(around.shape, operand.dtype)
         if _recorded.pads is not None:
-            _recorded.pads.append(Pad(padded, fill, None if empty else (operand[tuple(source)], tuple(target))))
+            _recorded.pads.append(Pad(padded, fill, None if empty else (operand[source], target)))
         elif empty:
             padded.fill(fill)
         else:
             _fill_around(padded, target, fill)
-            padded[tuple(target)] = operand[tuple(source)]
+            padded[target] = operand[source]
         return inner(padded)
 
     return view
@@ -717,24 +729,10 @@ def _fill_around(padded: NumArray, inside: Sequence[slice], fill: int) -> None:
         region.append(part)
 
 
-def points_inside(stage: KnownAffine) -> tuple[list[NumArray], NumArray]:
-    """By axis, the index that each point of the space reads; and which points read inside the operand."""
-    indices, inside = [], np.ones(stage.space, bool)
-    for row, constant, size in zip(stage.coefficients, stage.constants, stage.shape, strict=True):
-        index = np.full(stage.space, constant)
-        for axis, coefficient in enumerate(row):
-            if coefficient:
-                shape = [1] * len(stage.space)
-                shape[axis] = stage.space[axis]
-                index = index + coefficient * np.arange(stage.space[axis]).reshape(shape)
-        inside &= (index >= 0) & (index < size)
-        indices.append(index)
-    return indices, inside
-
-
-def _gathered(stage: KnownAffine, fill: int) -> View:
+def _gathered(stage: StridedView, fill: int) -> View:
     """The view of a sparse read far outside its operand: a copy by index arrays."""
-    indices, inside = points_inside(stage)
+    indices = stage.all_indices()
+    inside = stage.are_inside(indices)
 
     def view(operand: Any) -> Any:
         values = np.full(stage.space, fill, operand.dtype)

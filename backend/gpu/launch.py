@@ -23,13 +23,11 @@ from ..cpu.views import (
     DTYPES,
     FILLS,
     IndexRange,
-    KnownAffine,
     NumArray,
-    bounds,
+    StridedView,
     contiguous,
     index_range,
-    known_affine,
-    points_inside,
+    strided_view,
 )
 from ..graph import traverse
 from ..graph.bind_sizes import KnownValues
@@ -57,7 +55,7 @@ from .driver import Card, DeviceArray, Numbers, reshaped_view
 # An affine stage without fills moves the first item and combines strides; a reshape keeps them where possible; other reads are
 # copied on the device.
 #
-# Every address that a kernel can form from a view lies in the view's memory: `KnownAffine` bounds are checked here from the
+# Every address that a kernel can form from a view lies in the view's memory: `StridedView` bounds are checked here from the
 # sizes, and a projection that leaves its operand without fills raises AssertionError.
 
 Reading: TypeAlias = Callable[[DeviceArray], DeviceArray]
@@ -95,10 +93,10 @@ def _compile_stage(
 ) -> Reading:
     if isinstance(stage, Reshaped):
         return lambda array: reshaped(card, array, space)
-    known = known_affine(stage, space, shape, (True,) * len(shape), number)
+    known = strided_view(stage, space, shape, (True,) * len(shape), number)
     if 0 in space:
         return lambda array: array.viewed(space, (0,) * len(space))
-    low, high = bounds(known)
+    low, high = known.bounds()
     match index_range(stage, known, low, high):
         case IndexRange.INSIDE:
             return lambda array: _moved(array, known)
@@ -108,36 +106,26 @@ def _compile_stage(
             return lambda array: _fetched(card, array, known, fill)
 
 
-def _moved(array: DeviceArray, stage: KnownAffine) -> DeviceArray:
-    offset = sum(c * s for c, s in zip(stage.constants, array.strides, strict=True))
-    strides = tuple(
-        sum(row[axis] * stride for row, stride in zip(stage.coefficients, array.strides, strict=True))
-        for axis in range(len(stage.space))
-    )
+def _moved(array: DeviceArray, stage: StridedView) -> DeviceArray:
+    offset, strides = stage.layout(array.strides)
     return array.viewed(stage.space, strides, offset)
 
 
-def _padded(card: Card, array: DeviceArray, stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> DeviceArray:
+def _padded(card: Card, array: DeviceArray, stage: StridedView, low: Numbers, high: Numbers, fill: int) -> DeviceArray:
     """A copy of the items that are read, in a box surrounded by fills."""
-    box = tuple(b - a + 1 for a, b in zip(low, high, strict=True))
-    padded = full(card, box, fill, array.dtype)
-    source, target = [], []
-    for a, b, n in zip(low, high, stage.shape, strict=True):
-        start, stop = max(a, 0), max(max(a, 0), min(b + 1, n))
-        source.append(slice(start, stop))
-        target.append(slice(start - a, stop - a))
-    store(card, padded[tuple(target)], array[tuple(source)])
-    constants = tuple(c - a for c, a in zip(stage.constants, low, strict=True))
-    return _moved(padded, KnownAffine(stage.space, box, stage.coefficients, constants))
+    around, source, target = stage.padded(low, high)
+    padded = full(card, around.shape, fill, array.dtype)
+    store(card, padded[target], array[source])
+    return _moved(padded, around)
 
 
-def _fetched(card: Card, array: DeviceArray, stage: KnownAffine, fill: int) -> DeviceArray:
+def _fetched(card: Card, array: DeviceArray, stage: StridedView, fill: int) -> DeviceArray:
     """A gather by positions that the host computes, for a sparse read far outside its operand; position ¯1 reads a fill."""
-    indices, inside = points_inside(stage)
+    indices = stage.all_indices()
     position = np.zeros(stage.space, np.int64)
     for axis, length in zip(indices, array.shape, strict=True):
         position = position * length + axis
-    positions, kind = card.up(np.where(inside, position, -1)), kind_of_dtype(array.dtype)
+    positions, kind = card.up(np.where(stage.are_inside(indices), position, -1)), kind_of_dtype(array.dtype)
     body = gather_body(kind, Kind.I64, fill_of(kind), proved=True)
     flat = reshaped(card, array, (array.size,)) if array.size else full(card, (1,), fill, array.dtype)
     operands = [flat.viewed(stage.space, (0,) * len(stage.space)), positions]
