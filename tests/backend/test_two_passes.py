@@ -12,7 +12,7 @@ from share import seeds
 from rho import backend
 from rho.backend.cpu.backend import CpuBackend
 from rho.backend.devices.cost_functions import Ticks
-from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
+from rho.backend.devices.profile import CostTable, DeviceProfile, LinkProfile, Profile
 from rho.backend.distributed.buffers import QueueClock
 from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.partial_graphs import divisible_phases
@@ -150,3 +150,20 @@ def test_nothing_else_has_two_passes() -> None:
         core = checked(f"input x : f64[n] where n≥9000\nb ← {step}\noutput b")
         assert core is not None
         assert divisible_phases(backend.load(core, {"x": np.ones(length)}).graph) == ()
+
+
+def test_two_passes_in_chunks_are_tried_where_whole_shards_are_later() -> None:
+    """They were left out for the bound of whole shards: one device computes while it receives and sends."""
+    link = LinkProfile("cpu0", "d1", latency_ns=1, table=CostTable((1 << 14, 1 << 20), (1 << 11, 1 << 17)))
+    profile = Profile((DeviceProfile("cpu0", "cpu", home=True), DeviceProfile("d1", "k0")), (link,))
+
+    def quick_beyond_the_link(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks:
+        is_scan = isinstance(phase, LibraryPhase) and phase.op in ("scan", "scan_totals")
+        time = (20 if group.home else 1) * (16 * SCAN_BLOCK if is_scan else 1) // tick_ns + 1
+        return Ticks(((1, time),)) if cut is None else Ticks(((1, 1), (cut.rows, time)))
+
+    core = checked("input x : f64[n] where n≥1\nb ← +\\x\noutput b")
+    assert core is not None
+    bound = backend.load(core, {"x": np.arange(16.0 * SCAN_BLOCK)})
+    found = plan_program(core, bound, profile, ticks_of=quick_beyond_the_link, budget=FAST)
+    assert found.plan.divided and found.plan.chunks

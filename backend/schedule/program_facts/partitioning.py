@@ -214,6 +214,8 @@ def reason_not_cut(phase: Phase, types: Types) -> str:
     name = _OPERATIONS.get(phase.op, "sort" if "sorts" in phase.attributes else phase.op)
     if is_divisible(phase, types):
         return f"a {name} in one pass"
+    if phase.op == "key_reduce" and elements.is_ordered(str(phase.attributes["function"]), types[phase.results[0]].element.kind):
+        return "each bin is joined in the order of its items"
     if phase.op == "key_reduce" or any(one.combine is not None for one in phase.signature):
         return "its function does not join partial results"
     return f"no cut of a {name} is known"
