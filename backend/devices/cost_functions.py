@@ -396,7 +396,7 @@ class Curve(Ticks):
     """Ticks by evaluating the cost model.  `exact(rows)`: ticks; `traced(first, last)`: the formula over a range (raises
     Undecided, TypeError), whose results `up` rounds to ticks.
 
-    `points` are samples for texts and comparisons; no bound is derived from them."""
+    `points` are samples for texts and comparisons, taken when they are first read; no bound is derived from them."""
 
     __slots__ = ("_exact", "_formulas", "_known", "_opaque", "_parts", "_rates", "_traced", "_up", "rows")
     rows: int
@@ -417,8 +417,11 @@ class Curve(Ticks):
             ("_rates", {}), ("_formulas", {}), ("_opaque", False),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
-        sizes = sorted({1, rows, *(max(1, rows >> halving) for halving in range(1, SHOWN + 1))})
-        object.__setattr__(self, "points", tuple((size, self.at(size)) for size in sizes))
+
+    @property
+    def points(self) -> tuple[tuple[int, int], ...]:
+        sizes = sorted({1, self.rows, *(max(1, self.rows >> halving) for halving in range(1, SHOWN + 1))})
+        return tuple((size, self.at(size)) for size in sizes)
 
     def __repr__(self) -> str:
         return f"Curve({self.points})"

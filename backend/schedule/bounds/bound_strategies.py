@@ -51,7 +51,7 @@ def load_bound(bounds: BoundSet) -> Bound:
     tail = [min(bounds.tail_with_combine(p, c) for c in bounds.tails[p]) for p in range(len(order))]
     work, number_of = work_by_class(bounds), class_sizes(bounds)
     number = min(sum(number_of), bounds.decoder.constraints.machines or sum(number_of))
-    best = 0
+    best, seen = 0, set[tuple[int, ...]]()
     count = max(3, min(MOST_WINDOWS, 1500 // len(order)))
     for head in _heads(bounds):
         for a in _evenly_chosen(head, count):
@@ -59,7 +59,9 @@ def load_bound(bounds: BoundSet) -> Bound:
             for b in _evenly_chosen([tail[p] for p in late], count):
                 chosen = [p for p in late if tail[p] >= b]
                 first = min(min(bounds.heads[p].values()) for p in chosen)
-                best = max(best, _Window(bounds, chosen, work, number_of).bound(best))
+                if (phases := tuple(chosen)) not in seen:
+                    seen.add(phases)
+                    best = max(best, _Window(bounds, chosen, work, number_of).bound(best))
                 best = max(best, first + b + -(-sum(min(work[p].values()) for p in chosen) // (SCALE * number)))
     return Bound(best, "load")
 

@@ -115,25 +115,22 @@ def round_to_rows(devices: Sequence[tuple[int, float]], rows: int) -> Mode:
 
 def hull_of(table: Ticks, rows: int) -> list[tuple[Fraction, Fraction]]:
     """Corners of the lower convex hull of (r/R) ticks(r) by r/R; of very many rows, of a staircase below it."""
-    points = [(Fraction(0), Fraction(0))]
+    points = [(0, 0)]  # rows times share and cost
     cells = MOST_POINTS if type(table) is Ticks else MOST_RANGES
     if rows <= cells:
-        points += [(Fraction(r, rows), Fraction(r * table.at(r), rows)) for r in range(1, rows + 1)]
+        points += [(r, r * table.at(r)) for r in range(1, rows + 1)]
     else:
         grid = [rows * i // cells for i in range(cells + 1)]
-        points += [
-            (Fraction(high, rows), Fraction(low * table.weak_min_ticks(low, high), rows) if low else Fraction(0))
-            for low, high in pairwise(grid)
-        ]
-    hull: list[tuple[Fraction, Fraction]] = []
-    for x, y in points:
-        while len(hull) > 1 and _above(hull[-1], hull[-2], (x, y)):
+        points += [(high, low * table.weak_min_ticks(low, high) if low else 0) for low, high in pairwise(grid)]
+    hull: list[tuple[int, int]] = []
+    for point in points:
+        while len(hull) > 1 and _above(hull[-1], hull[-2], point):
             hull.pop()
-        hull.append((x, y))
-    return hull
+        hull.append(point)
+    return [(Fraction(x, rows), Fraction(y, rows)) for x, y in hull]
 
 
-def _above(middle: tuple[Fraction, Fraction], left: tuple[Fraction, Fraction], right: tuple[Fraction, Fraction]) -> bool:
+def _above(middle: tuple[int, int], left: tuple[int, int], right: tuple[int, int]) -> bool:
     """Whether the middle of three points is on or above the line through the others."""
     return (middle[1] - left[1]) * (right[0] - left[0]) >= (right[1] - left[1]) * (middle[0] - left[0])
 

@@ -122,17 +122,10 @@ class TransferConstraints(SolverVariables):
                         sole = len(decoder.outgoing[p]) == 1 and target != shape.home
                         result[device].append(((), size) if sole else ((self.runs_on(q, end),), size))
                         continue
-                    for k in range(len(shape.modes[p])):
-                        for mode in range(len(shape.modes[q])):
-                            for need in shape.accesses(edge, k, mode):
-                                if need.producer == device and need.device == end:
-                                    size = decoder.part_bytes(p, need.low, need.high, described.bytes)
-                                    guards = tuple(
-                                        literal
-                                        for literal in (self.mode_literals[p][k], self.mode_literals[q][mode])
-                                        if literal != "true"
-                                    )
-                                    result[device].append((guards, size))
+                    for k, mode, need in shape.accesses(edge).get((device, end), ()):
+                        size = decoder.part_bytes(p, need.low, need.high, described.bytes)
+                        literals = (self.mode_literals[p][k], self.mode_literals[q][mode])
+                        result[device].append((tuple(literal for literal in literals if literal != "true"), size))
         for device, sizes in result.items():
             known = {size for _, size in sizes}
             if len(known) == 1 and not self._is_copied(p) and (len(decoder.outgoing[p]) == 1 or self._is_read_whole(p)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -67,7 +67,7 @@ class ModeTable:
         for q, earlier in enumerate(self.decoder.constraints.start_after):
             for p in earlier:
                 self.followers[p].append(q)
-        self._accesses: dict[tuple[int, int, int], list[RowAccess]] = {}
+        self._accesses: dict[int, dict[tuple[int, int], list[tuple[int, int, RowAccess]]]] = {}
 
     def _pieces(self, phase: int, mode: Mode) -> tuple[ModeShard, ...] | None:
         result: list[ModeShard] = []
@@ -90,20 +90,21 @@ class ModeTable:
     def producer_devices(self, phase: int) -> list[int]:
         return [self.home] if self.combined[phase] else self.devices[phase]
 
-    def accesses(self, edge: int, source_mode: int, target_mode: int) -> list[RowAccess]:
-        """The units that each shard of the target reads of each producer, including those made on its own device."""
-        known = self._accesses.get((edge, source_mode, target_mode))
-        if known is not None:
-            return known
-        described = self.problem.edges[edge]
-        makers = self.producers(int(described.source), source_mode)
-        result = [
-            RowAccess(need.device, piece.device, need.low, need.high)
-            for piece in self.pieces[int(described.target)][target_mode]
-            for need in accesses_of(self.decoder, edge, makers, piece.first, piece.stop)
-        ]
-        self._accesses[edge, source_mode, target_mode] = result
-        return result
+    def accesses(self, edge: int) -> Mapping[tuple[int, int], Sequence[tuple[int, int, RowAccess]]]:
+        """By producer and device, also where these are one: (mode of the source, mode of the target, the units that a shard there
+        reads of the producer)."""
+        if edge not in self._accesses:
+            result: dict[tuple[int, int], list[tuple[int, int, RowAccess]]] = {}
+            source, target = self.decoder.sources[edge], self.decoder.targets[edge]
+            for k in range(len(self.modes[source])):
+                makers = self.producers(source, k)
+                for mode, pieces in enumerate(self.pieces[target]):
+                    for piece in pieces:
+                        for need in accesses_of(self.decoder, edge, makers, piece.first, piece.stop):
+                            access = RowAccess(need.device, piece.device, need.low, need.high)
+                            result.setdefault((need.device, piece.device), []).append((k, mode, access))
+            self._accesses[edge] = result
+        return self._accesses[edge]
 
     def path(self, source: int, target: int) -> tuple[Hop, ...] | None:
         return self.decoder.routes.path(source, target)
@@ -383,10 +384,11 @@ class SolverVariables:
                 for target in shape.devices[q]
             }
         pairs: dict[tuple[int, int], dict[int, list[int]]] = {}
-        for k in range(len(shape.modes[p])):
-            for mode in range(len(shape.modes[q])):
-                for need in shape.accesses(edge, k, mode):
-                    pairs.setdefault((need.producer, need.device), {}).setdefault(k, []).append(mode)
+        for pair, accesses in shape.accesses(edge).items():
+            by_mode: dict[int, list[int]] = {}
+            pairs[pair] = by_mode
+            for k, mode, _ in accesses:
+                by_mode.setdefault(k, []).append(mode)
         result: dict[tuple[int, int], list[tuple[str, ...]]] = {}
         for (maker, target), by_mode in pairs.items():
             there = {m for m, mode in enumerate(shape.modes[q]) if any(d == target for d, _ in mode)}
