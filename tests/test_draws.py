@@ -100,7 +100,8 @@ def test_tables_and_long_tests_are_drawn_with_at_least_one_of_each(tmp_path: Pat
     for room in ("kernels", "backend", "faults"):
         folder = tmp_path / "tests" / room
         folder.mkdir(parents=True)
-        (folder / f"test_{room}.py").write_text(MANY.replace("range(90)", "'+/ -/ ×/'.split()"))
+        marked = MANY.replace("import pytest\n", "import pytest\npytestmark = pytest.mark.long\n") if room == "faults" else MANY
+        (folder / f"test_{room}.py").write_text(marked.replace("range(90)", "'+/ -/ ×/'.split()"))
     tests = ("-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider", "-n0", "--rootdir", ".", "-c", os.devnull, "--co", "-q")
     drawn = [run(*tests, "tests", cwd=tmp_path, RHO_SEED=seed) for seed in ("1", "2", "3", "4")]
     assert all(text.count(f"test_{room}.py::") in (1, 2) for text in drawn for room in ("kernels", "backend", "faults"))
