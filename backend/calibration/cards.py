@@ -114,7 +114,8 @@ def measured_card(name: str, backend: str, model: CardModel) -> DeviceProfile:
     for key, each, sample in (*_applied(kind), *_reduced(kind), *_applied(Kind.I64), *_reduced(Kind.BOOL)):
         if perf_counter_ns() < until:
             ops[key] = table((items * each, _in_turn(partial(sample(items).kernel, back_end))) for items in _ITEMS)
-    ops |= {f"{group}.{kind.value}": ops[name] for one, group in _CLASSES.items() if (name := f"{one}.{kind.value}") in ops}
+    applied = {f"{group}.{kind.value}": ops.get(f"{function}.{kind.value}") for function, group in _CLASSES.items()}
+    ops |= {key: one for key, one in applied.items() if one is not None}
     for key, points in _library(back_end, model.lacking) if kind is Kind.F64 else ():
         if perf_counter_ns() < until:
             ops[key] = table(points)

@@ -109,7 +109,7 @@ def test_queues_of_devices_run_beside_each_other(monkeypatch: pytest.MonkeyPatch
 def test_devices_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """They are measured once; a program runs over the processor and one of them."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("rho.backend.calibration.cards._LONG_NS", 1000)
+    monkeypatch.setattr("rho.backend.calibration.cards._SATURATED_NS", 1000)
     monkeypatch.setattr("rho.backend.calibration.cards._ROUNDS", 1)
     monkeypatch.setattr("rho.backend.calibration.cards._MOST_NS", 0)
     script = tmp_path / "p.rho"
@@ -142,13 +142,14 @@ def test_a_device_is_measured_by_functions_reductions_and_library_phases(
     """Each program of the tables is estimated by its own, in bytes, and a loop in one kernel by its turns."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     reduced = {Kind.F64: {"add": ("full", "row")}, Kind.BOOL: {"add": ("full",)}}
-    small = {"_ROUNDS": 1, "_LONG_NS": 10**12, "_ITEMS": (1024, 2048), "_TRANSFERS": (64, 1 << 17), "_LIBRARY": ("x[i]",),
+    small = {"_ROUNDS": 1, "_SATURATED_NS": 10**12, "_ITEMS": (1024, 2048), "_TRANSFERS": (64, 1 << 17), "_LIBRARY": ("x[i]",),
              "_REDUCED": reduced,
              "_APPLIED": {Kind.F64: ("add", "exp"), Kind.I64: ("residue",)}}  # fmt: skip
     for name, value in small.items():
         monkeypatch.setattr(cards, name, value)
     monkeypatch.setattr(cards, "_runs", lambda *given, usual=cards._runs: islice(usual(*given), 1))
     device = stored_plans.profile_named(f"ocl{DEVICES[0].number}").home
+    assert device.name == f"ocl{DEVICES[0].number}", "a plan names the device as `rho devices` does"
     bytes_of = {name: table.size for name, table in device.ops.items()}
     assert bytes_of.pop("gather.f64")[0] > 0 and bytes_of == {
         "add.f64": (3 * 8192, 3 * 16384), "exp.f64": (2 * 8192, 2 * 16384), "transcendental.f64": (2 * 8192, 2 * 16384),
