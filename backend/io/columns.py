@@ -11,6 +11,7 @@ import datetime
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -301,8 +302,7 @@ def _objects(content: Content) -> Iterator[dict[str, Any]]:
                 raise damaged(f"line {number} has more than {_LONGEST_LINE} bytes")
             if not line.strip():
                 continue
-            with _json_errors(number):
-                row = json.loads(line)
+            row = _parsed(line, number)
             if not isinstance(row, dict):
                 raise damaged(f"line {number} is no object: a line is `{{\"name\": value, …}}`")
             yield _flat(row)
@@ -312,23 +312,44 @@ def _flat(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """The items of an object; items of inner objects get names such as `a.b`."""
     result: dict[str, Any] = {}
     for name, item in row.items():
-        result |= _flat(item, f"{before}{name}.") if isinstance(item, dict) else {before + name: item}
+        items = _flat(item, f"{before}{name}.") if isinstance(item, dict) else {before + name: item}
+        if repeated := result.keys() & items.keys():
+            raise damaged(f"has two items `{min(repeated)}` in one object")
+        result |= items
     return result
 
 
-@contextmanager
-def _json_errors(line: int = 0) -> Iterator[None]:
+def _parsed(text: bytes, line: int = 0) -> Any:
+    """The value of a JSON text: a document, or one line.  Raises FileTrouble E705."""
     try:
-        yield
+        value = json.loads(text, object_pairs_hook=_object)
+        if _SURROGATE.search(text):
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        return value
     except json.JSONDecodeError as error:
         raise damaged(f"is not valid JSON: line {line or error.lineno}, column {error.colno}: {error.msg}") from None
     except UnicodeDecodeError as error:
         where = f"line {line}" if line else f"byte {error.start}"
         raise damaged(f"is not UTF-8: {where} has the byte 0x{error.object[error.start]:02x}") from None
+    except UnicodeEncodeError as error:
+        where = f"line {line}" if line else "a text"
+        raise damaged(f"is not Unicode: {where} has the half character {error.object[error.start]!r} alone") from None
     except RecursionError:
         raise damaged("is nested too deeply") from None
-    except ValueError as error:  # a number with more digits than Python converts
-        raise damaged(f"is not valid JSON: {first_line(error)}") from None
+    except ValueError as error:  # a repeated name, or a number with more digits than Python converts
+        raise damaged(f"is not valid JSON: {f'line {line}: ' * bool(line)}{first_line(error).partition(';')[0]}") from None
+
+
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object.  Raises ValueError for a repeated name, whose first items json.loads would drop."""
+    items = dict(pairs)
+    if len(items) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"an object has two items `{max(names, key=names.count)}`")
+    return items
 
 
 def _json(content: Content) -> _Columns:
@@ -342,8 +363,7 @@ def _json(content: Content) -> _Columns:
         data = file.read(_LARGEST_DOCUMENT + 1)
     if len(data) > _LARGEST_DOCUMENT:
         raise damaged(f"inflates to more than {_LARGEST_DOCUMENT} bytes")
-    with _json_errors():
-        value = json.loads(data)
+    value = _parsed(data)
     if isinstance(value, dict):
         if {"elem", "shape", "data"} <= value.keys():
             return _Columns({"": _as_rho_writes(value)})

@@ -325,13 +325,13 @@ def blocks_of(values: Any, items: int = ITEMS) -> Iterator[Any]:
 
 
 def padded_texts(texts: list[str]) -> Any:
-    """Returns texts as rows of characters, padded with blanks."""
+    """Returns texts as rows of characters, padded with blanks; half of a surrogate pair is a character, as in NumPy's."""
     import numpy as np
 
     width = max(map(len, texts), default=0)
     if not width:
         return np.zeros((len(texts), 0), "U1")
-    codes = "".join([text.ljust(width) for text in texts]).encode("utf-32-le")
+    codes = "".join([text.ljust(width) for text in texts]).encode("utf-32-le", "surrogatepass")
     return np.frombuffer(codes, "<u4").astype("=u4").view("U1").reshape(len(texts), width)
 
 
