@@ -491,7 +491,7 @@ def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None,
     Refused: SCH301, out of date; E705, a check fails; SCH302, a claim cannot be proved.
     """
     from ...backend.schedule.program.plan_program import faults_of_stored, plan_is_reproved, require_current
-    from ...backend.schedule.program.schedule_from_plan import UNCHECKED, single_device_faults
+    from ...backend.schedule.program.schedule_from_plan import single_device_faults
     from ...backend.schedule.verify.plan_checks import needless_waits
     from ..execution.stored_plans import require_valid
 
@@ -510,8 +510,8 @@ def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None,
     notes += [f"but {fault.message} (V7)" for fault in needless_waits(plan, loaded.bound)]
     if profile is None:
         notes.append(
-            "labels are those of the script (V12); ticks and the lower bound were not compared: name the profile with --devices; "
-            f"until then these say only what the plan says: {', '.join(UNCHECKED)}"
+            "labels are those of the script (V12); what depends on the profile was not compared (devices, links and cuts, times and "
+            "transfers, buffers and peaks, the lower bound, directives): name the profile with --devices"
         )
     elif plan.prediction is not None:
         notes.append(

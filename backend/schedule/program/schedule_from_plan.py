@@ -183,21 +183,6 @@ ADVISORY: Final = ("BoundCertificate.method", "BoundCertificate.detail", "Space.
     "PlannedPhase.span", "PlannedFile.name")
 """Fields of a stored plan from which nothing is concluded: the method of its bound, its number of chunks and whether it is along
 any axis (`--prove` derives the bound again), and the names of source files."""
-UNCHECKED: Final = (
-    "ExecutionPlan.tick_ns", "ExecutionPlan.profile", "ExecutionPlan.devices", "ExecutionPlan.links", "ExecutionPlan.directives",
-    "ExecutionPlan.spread", "ExecutionPlan.prediction",
-    "Device.id", "Device.backend", "Device.threads", "Device.memory", "Device.kind", "PlannedPhase.device",
-    "PlannedLink.id", "PlannedLink.source", "PlannedLink.target", "Prediction.lower_bound", "Prediction.status",
-    "Prediction.objectives", "Prediction.baselines", "Baseline.name", "Baseline.ticks", "BoundCertificate.lower_bound",
-    "BoundCertificate.method",
-    "BoundCertificate.detail", "SubPlan.buffers", "SubPlan.peak", "Buffer.value", "Buffer.device", "Buffer.role", "Buffer.bytes",
-    "Buffer.offset", "Buffer.first", "Buffer.last", "RunStep.start", "RunStep.end", "CombineStep.start", "CombineStep.end",
-    "LoopStep.start", "LoopStep.end", "LoopStep.making", "JoinStep.start", "JoinStep.end", "BranchStep.start",
-    "BranchStep.end", "CellsStep.start", "CellsStep.end", "TransferStep.bytes", "TransferStep.start", "TransferStep.busy",
-    "Space.chunks", "Space.dealt", "PlannedCut.axis", "TransferStep.arrive", "TransferStep.units", "TransferStep.link",
-    "Queue.device",
-)  # fmt: skip
-"""Fields that cannot be compared without the plan's profile, beyond what `check_plan` verifies."""
 PARTS: Final = ("devices", "links", "tick_ns", "inputs", "outputs", "phases", "directives", "spread", "chunks", "space")
 METHODS: Final = ("none", "bound", "certificate", "z3")
 
