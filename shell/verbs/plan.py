@@ -510,8 +510,8 @@ def _verify(plan: ExecutionPlan, loaded: LoadedProgram, profile: Profile | None,
     notes += [f"but {fault.message} (V7)" for fault in needless_waits(plan, loaded.bound)]
     if profile is None:
         notes.append(
-            "labels are those of the script (V12); what depends on the profile was not compared (devices, links and cuts, times and "
-            "transfers, buffers and peaks, the lower bound, directives): name the profile with --devices"
+            "labels are those of the script (V12); what depends on the profile was not compared (devices, links, cuts, times, "
+            "transfers, buffers, peaks, the lower bound, directives): name the profile with --devices"
         )
     elif plan.prediction is not None:
         notes.append(
