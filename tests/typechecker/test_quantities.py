@@ -72,3 +72,16 @@ def test_a_grade_that_holds_two_is_unbounded_if_one_is() -> None:
     assert bounded.join(unbounded).high is None
     assert unbounded.join(bounded).high is None
     assert bounded.join(Grade(number(0), number(5))) == Grade(number(0), number(5))
+
+
+def test_the_reads_that_a_signature_leaves_out_are_those_of_all_ranks() -> None:
+    trim = """trim : char[..s n] → char[..s k≤n]
+trim ← {
+  lengths ← {b ← ⍵≠' ' ⋄ +/(∨\\b)∧⌽∨\\⌽b}⍤1 ⊢ ⍵
+  ((⌈/0,,lengths)>⍳n)/{(+/∧\\⍵=' ')⌽⍵}⍤1 ⊢ ⍵
+}
+"""
+    result = check(Source("<test>", trim))
+    (line,) = result.signatures()["trim"]
+    assert line.startswith("trim : 2..3 ")
+    assert not [d for d in check(Source("<test>", line + trim[trim.index("\n") :])).diagnostics if d.is_error]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
@@ -18,7 +18,7 @@ from ..core.builder import Builder
 from ..core.operations import Block, Core, CoreInput, CoreOutput, defined_and_read
 from ..elements import ArrayType, Element, Kind
 from ..proof.obligations import Relation, SizeFact
-from ..signatures.check_definition import symbolic_arguments
+from ..signatures.check_definition import samples, symbolic_arguments
 from ..signatures.unify import parameters
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, variable
 from ..usage.backward_analysis import NONE, Grade, demands_of_block
@@ -75,9 +75,22 @@ def instances(ctx: Context, name: str, function: FunctionValue) -> list[tuple[st
     if isinstance(function, SignedFunction):
         bindings = function.unbound()
         instance = _try_on(ctx, function, lambda: symbolic_arguments(ctx, function.signature, bindings), function.span)
-        return [] if instance is None else [(_as_written(name, function, instance, bindings), instance)]
+        if instance is None:
+            return []
+        return [(_as_written(name, function, _of_all_ranks(ctx, function, instance), bindings), instance)]
     inferred = _inferred(ctx, function)
     return [(show_instance(name, one.arguments, one.results, one.facts), one) for one in inferred]
+
+
+def _of_all_ranks(ctx: Context, function: SignedFunction, instance: Instance) -> Instance:
+    """The instance with the reads for other numbers of axes of its shape variables, where these are numbers."""
+    grades, types = zip(*instance.arguments, strict=True)
+    for sample in [sample for sample in samples(function.signature) if sample[0]][1:]:
+        arguments = partial(symbolic_arguments, ctx, function.signature, function.unbound(), sample)
+        other = _try_on(ctx, function, arguments, function.span)
+        pairs = zip(grades, grades if other is None else [grade for grade, _ in other.arguments], strict=True)
+        grades = tuple([one.join(read) if one.is_number and read.is_number else one for one, read in pairs])
+    return replace(instance, arguments=tuple(zip(grades, types, strict=True)))
 
 
 def _as_written(name: str, function: SignedFunction, instance: Instance, bindings: Bindings) -> str:

@@ -152,7 +152,7 @@ def _check_samples(ctx: Context, function: SignedFunction) -> CheckOutcome | Non
         return None
     proofs: set[Proof] = {Proof.NONE} if shape_variables(function.signature) else {Proof.RULES}
     reported: list[Diagnostic] = []
-    for sample in _samples(function.signature):
+    for sample in samples(function.signature):
         diagnostics, proof, body = _check(ctx, function, sample)
         function.bodies[sample] = body
         proofs.add(proof)
@@ -163,7 +163,7 @@ def _check_samples(ctx: Context, function: SignedFunction) -> CheckOutcome | Non
     return CheckOutcome(tuple(reported), accepted=True, proof=weakest)
 
 
-def _samples(signature: program.Signature) -> Iterator[SignatureInstance]:
+def samples(signature: program.Signature) -> Iterator[SignatureInstance]:
     """Samples of a signature in which every number of axes and every kind occurs once; both vary together."""
     shapes, classes = sorted(shape_variables(signature)), sorted(element_classes(signature).items())
     ranks = _SHAPE_RANKS if shapes else (1,)

@@ -81,6 +81,10 @@ class Grade:
     def is_exact(self) -> bool:
         return self.low == self.high
 
+    @property
+    def is_number(self) -> bool:
+        return self.low.constant is not None and (self.high is None or self.high.constant is not None)
+
     def plus(self, other: Grade) -> Grade:
         if self.is_zero:
             return other
