@@ -753,22 +753,25 @@ _RANDOM_SAVED: Final = 12.0
 _RANDOM_ITEM_NANOSECONDS: Final = 2.0
 
 
-def fill(out: NumArray, key: int, stream: int, threads: int) -> None:
-    """Fill a contiguous f64 vector with the first random numbers of a key and stream."""
-    count = len(out)
+def fill(out: NumArray, key: int, stream: int, threads: int, origin: int = 0) -> None:
+    """Fill a contiguous f64 vector with the random numbers of a key and stream from the one at `origin` on."""
+    if origin % 2:
+        fill_uniform(out[:1], key, stream, origin)
+        out, origin = out[1:], origin + 1
+    count, before = len(out), origin // 2
     blocks = count // 2
     address = address_if_worthwhile(PhiloxUniforms(), count * _RANDOM_SAVED) if blocks else None
     if address is None:
-        fill_uniform(out, key, stream)
+        fill_uniform(out, key, stream, origin)
         return
     keys = [word for r in range(PHILOX_ROUNDS) for word in ((key + r * WEYL_0) & MASK, ((key >> 32) + r * WEYL_1) & MASK)]
     start = start_of(out)
     team = threads if count * _RANDOM_ITEM_NANOSECONDS >= PIECES_NANOSECONDS else 1
     step = -(-blocks // (4 * team)) if team > 1 else blocks
     calls = [
-        (min(step, blocks - first), first, stream & MASK, (stream >> 32) & MASK, *keys, start + first * 16)
+        (min(step, blocks - first), before + first, stream & MASK, (stream >> 32) & MASK, *keys, start + first * 16)
         for first in range(0, blocks, step)
     ]
     run_tasks(address, calls, team, count * _RANDOM_ITEM_NANOSECONDS)
     done = blocks * 2
-    fill_uniform(out[done:], key, stream, done)
+    fill_uniform(out[done:], key, stream, origin + done)

@@ -39,6 +39,7 @@ from ..graph.phases import (
     Structured,
     SubGraph,
     ValueId,
+    frame_of,
 )
 from ..graph.registry import LIBRARY
 from ..io.external_arrays import StoreBackend
@@ -241,7 +242,7 @@ def _library(phase: LibraryPhase, box: Box, makes: ShardOutputKind, types: Types
     local = {new: replace(types.types[old], shape=_sizes(extents(part))) for new, old, part in cut}
     for value, part in zip(phase.results, results, strict=True):
         local[value] = replace(types.types[value], shape=_sizes(extents(part)))
-    attributes = {**phase.attributes, "origin": box[0][0]} if LIBRARY[phase.op].located else phase.attributes
+    attributes = {**phase.attributes, "origin": box[frame_of(phase)][0]} if LIBRARY[phase.op].located else phase.attributes
     kernel = backend.library(replace(phase, args=args, attributes=attributes), Types(local, types.sizes, types.guards))
     wanted = [(new, (old, part, False)) for new, old, part in zip(args, phase.args, needed, strict=True)]
     partial = makes is ShardOutputKind.PARTIALS

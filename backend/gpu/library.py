@@ -477,11 +477,11 @@ def _random(call: CardCall, arrays: Arrays) -> Any:
 
 def _uniform(call: CardCall, words: Sequence[int]) -> Any:
     xp, shape = call.xp, call.shape()
-    count = prod(shape)
-    result = xp.empty((count + 1) // 2 * 2, np.float64).reshape(-1, 2)
+    count, origin = prod(shape), call.origin() * prod(shape[1:])
+    result = xp.empty((origin % 2 + count + 1) // 2 * 2, np.float64).reshape(-1, 2)
     for first in range(0, len(result), _PIECE):
-        fill_pairs(xp, result[first : first + _PIECE], first, int(words[0]), int(words[1]))
-    return result.reshape(-1)[:count].reshape(shape).copy()
+        fill_pairs(xp, result[first : first + _PIECE], origin // 2 + first, int(words[0]), int(words[1]))
+    return result.reshape(-1)[origin % 2 :][:count].reshape(shape).copy()
 
 
 # -------------------------------------------------------------------------------------------- joins and rotations

@@ -287,7 +287,8 @@ class LibraryPhase:
     the cells what it would do without a frame.  With an empty frame nothing is checked.  Ops that define a size have no frame.
 
     `defines`: the run-time sizes that become known when the phase has run (compress where runtime_size format).  Those that
-    depend on the position of a shard (row `located` of the registry) have it as the attribute `origin` (absent: 0)."""
+    depend on the position of a shard (row `located` of the registry) have where it begins along the
+    first axis of a cell as the attribute `origin` (absent: 0)."""
 
     id: PhaseId
     span: Span

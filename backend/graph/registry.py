@@ -119,8 +119,8 @@ def _none(cells: Cells) -> Signature:
     return ()
 
 
-def _every_result_axis(cells: Cells) -> Signature:
-    return tuple(AxisSignature(a, (None,) * len(cells.args)) for a in range(len(cells.results[0])))
+def _first_result_axis(cells: Cells) -> Signature:
+    return (AxisSignature(0, (None,) * len(cells.args)),) if cells.results[0] else ()
 
 
 def _other_axes(cells: Cells) -> Signature:
@@ -406,7 +406,7 @@ _ROWS = (
     LibraryOp("sort_runs", 1, _sorted_in_runs, _arg("sort"), scratch.sort_runs, _sort_span(0), like=("sort",)),
     LibraryOp("grade_runs", 1, _sorted_in_runs, _arg("sort"), scratch.grade_runs, _sort_span(0), like=("grade", "sort"),
               located=True),
-    LibraryOp("merge_runs", None, _every_result_axis, _arg("sort"), scratch.merge_runs, _tree_span(0), like=("sort",),
+    LibraryOp("merge_runs", None, _first_result_axis, _arg("sort"), scratch.merge_runs, _tree_span(0), like=("sort",),
               located=True),
     LibraryOp("index_of", 2, _searched, _search_work, scratch.index_of, _sort_span(0, 1), (1,), like=("search",)),
     LibraryOp("member_of", 2, _member, _search_work, scratch.member_of, _sort_span(0, 1), (0,), like=("index_of", "search")),
@@ -417,7 +417,8 @@ _ROWS = (
     LibraryOp("encode", 2, _encoded, _result("divide"), scratch.encode, _encode_span, like=("divide",)),
     LibraryOp("key_reduce", 2, _keyed, _arg("scatter", 1), scratch.key_reduce, _sort_span(0), fails=_checked, vjp="gather",
               onnx="ScatterElements", like=("scatter",)),
-    LibraryOp("random", 1, _every_result_axis, _result("random"), scratch.random, onnx="RandomUniform", like=("sort", "grade")),
+    LibraryOp("random", 1, _first_result_axis, _result("random"), scratch.random, onnx="RandomUniform", like=("sort", "grade"),
+              located=True),
     LibraryOp("format", 1, _none, _result("format"), scratch.format, defines=1),
     LibraryOp("number", 1, _matrix_frame(1), _arg("format"), scratch.read_text, leads=(0,), like=("format",)),
     LibraryOp("date", 1, _matrix_frame(1), _arg("format"), scratch.read_text, leads=(0,), fails=_always, like=("format",)),

@@ -55,6 +55,12 @@ class Attributes:
     def flag(self, name: str) -> bool:
         return self.phase.attributes.get(name) is True
 
+    def origin(self) -> int:
+        """Where a shard begins along the first axis of a cell."""
+        value = self.phase.attributes.get("origin", 0)
+        assert isinstance(value, int)
+        return value
+
     def function(self) -> str:
         value = self.phase.attributes["function"]
         assert isinstance(value, str)

@@ -33,7 +33,7 @@ def random(call: OperationCall, key: NumArray) -> NumArray:
     """The operation `random`: uniform f64 numbers from an integer key or a pair of key and stream."""
     words = [*key.reshape(-1).tolist(), 0]
     result = np.empty(call.shape())
-    fill(result.reshape(-1), int(words[0]), int(words[1]), call.threads)
+    fill(result.reshape(-1), int(words[0]), int(words[1]), call.threads, call.origin() * math.prod(result.shape[1:]))
     return result
 
 

@@ -748,16 +748,14 @@ def grade_runs(call: OperationCall, items: NumArray) -> NumArray:
     """The operation `grade_runs`: the stable grade of the items, as positions in the vector that they are a part of."""
     order = graded(items, call.operand_kind(0), call.flag("descending"), call.threads, call.bounds(0))
     order = _graded(items, descending=call.flag("descending")) if order is None else order
-    origin = call.phase.attributes.get("origin", 0)
-    assert isinstance(origin, int)
-    return _in_rows(order + origin * call.shape()[1] if origin else order, call)
+    origin = call.origin() * call.shape()[1]
+    return _in_rows(order + origin if origin else order, call)
 
 
 def merge_runs(call: OperationCall, ordered: NumArray, *graded: NumArray) -> NumArray:
     """The operation `merge_runs`: the items of sorted runs in order, or positions in the order of the `graded` items there."""
-    length, origin, run = call.phase.attributes["length"], call.phase.attributes.get("origin", 0), ordered.shape[1]
+    length, origin, run = call.phase.attributes["length"], call.origin(), ordered.shape[1]
     assert isinstance(length, int)
-    assert isinstance(origin, int)
     ordered = np.ascontiguousarray(ordered).reshape(-1)[:length]
     (count,), key, key_there = call.shape(), *_keys(graded, ordered, descending=call.flag("descending"))
     ends = [at for at in range(run, length, run) if key_there(ordered[at]) < key_there(ordered[at - 1])]

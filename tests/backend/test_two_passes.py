@@ -81,6 +81,16 @@ def test_sorts_on_random_devices(part: int, monkeypatch: pytest.MonkeyPatch) -> 
         assert ops_on_random_devices(bound, data, chance) & {"sort_runs", "grade_runs"}
 
 
+@pytest.mark.parametrize("numbers", ["7 ? n", "(5 9 ? n 3)[;1]", "x+(1++/i) ? n", "(7 ? n)[⍋8 ? n]", "+⌿4 ? 3 n"])
+def test_random_numbers_on_random_devices(numbers: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each shard has those of where it begins."""
+    for seed in range(4):
+        chance = random.Random(seed)
+        monkeypatch.setenv("RHO_KERNELS", ("always", "off")[seed % 2])
+        bound, data = loaded(numbers, chance.choice([1001, 2000, 2047]), seed)
+        assert "random" in ops_on_random_devices(bound, data, chance)
+
+
 def ops_on_random_devices(bound: BoundGraph, data: dict[str, np.ndarray], chance: random.Random) -> set[str]:
     """Compares a plan of random cuts with one device; returns the operations of the form with two passes."""
     alone = backend.execute(backend.plan(bound), bound, data)

@@ -7,8 +7,7 @@ function is exact in any order; boxes have these behind the axes of the result. 
 axes; plans cut one.  A loop whose body is element-wise on its state is cut as one structured phase (`merged_loop_body`), since
 each element runs through all iterations by itself.
 
-Phases with run-time sizes are not cut, nor `random` (a value depends on its position in the whole), nor a gather that sorts, nor
-a reduction with a non-associative function.
+Phases with run-time sizes are not cut, nor a gather that sorts, nor a reduction with a non-associative function.
 """
 
 from __future__ import annotations
@@ -72,7 +71,6 @@ BLOCK: Final = 4096
 """Elements of a block of the order of sums: 16 rows of 256 lanes (phases.md, "Order of sums")."""
 MAX_READER_PAIRS: Final = 200_000
 """Pieces × transfers of a value on a device up to which each piece ends with its own readers."""
-_DEPENDS_ON_PLACE: Final = frozenset({"random"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +163,7 @@ def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
             candidates = [_structured_cut(phase, types, axis, size) for axis, size in enumerate(space)]
             return tuple(cut for cut in candidates if cut is not None and cut.rows > 1)
         case LibraryPhase():
-            if phase.defines or phase.op in _DEPENDS_ON_PLACE:
+            if phase.defines:
                 return ()
             axes = dict.fromkeys(s.result for s in phase.signature if s.result is not None and s.combine is None)
             if "sorts" in phase.attributes:  # the sorted axis stays undivided
@@ -207,8 +205,6 @@ def reason_not_cut(phase: Phase, types: Types) -> str:
         parallel = any(axis.kind is AxisKind.PARALLEL and axis.size.constant != 1 for axis in phase.axes)
         reduced = any(axis.kind is AxisKind.REDUCE and (axis.size.constant or 0) > 1 for axis in phase.axes)
         return "its function does not join partial results" if reduced and not parallel else ""
-    if phase.op in _DEPENDS_ON_PLACE:
-        return "its values depend on their place"
     if phase.op == "scan_before":
         return ""
     name = _OPERATIONS.get(phase.op, "sort" if "sorts" in phase.attributes else phase.op)
