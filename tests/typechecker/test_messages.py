@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import rho
 from rho.lang.syntax.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.proof.obligations import Relation, SizeFact
@@ -33,3 +34,10 @@ def test_hints_name_nothing_that_is_not_in_the_program() -> None:
     assert found.code == "E101"
     assert any("⍤1" in text for text in (*found.notes, *[fix.title for fix in found.fixes]))
     assert not any("`b`" in note or " b " in note for note in (*found.notes, *[fix.title for fix in found.fixes]))
+
+
+@pytest.mark.parametrize(("glyph", "name"), [("⌈", "greatest"), ("⌊", "least")])
+def test_extremes_of_bins_are_offered_the_function_of_groups(glyph: str, name: str) -> None:
+    (refused,) = check(Source("<test>", f"3{glyph}⌸(0 2 2 ⋄ 1 2 3)")).diagnostics
+    assert refused.code == "E204" and any(f"`i group.{name} v`" in note for note in refused.notes)
+    assert rho.compile(f"use group ⋄ {{(3|⍳≢⍵) group.{name} ⍵}}")([4.0, 2.0]).shape == (3,)

@@ -398,6 +398,8 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
 
 _START: Final = {"⌈": "¯∞", "⌊": "∞"}
 """The neutral elements, as suggested in messages."""
+_OF_GROUPS: Final = {"⌈": "group.greatest", "⌊": "group.least"}
+"""The functions of the library with these reductions."""
 _PAIR: Final = "the pair is in parentheses on the right: `k +⌸ (keys ⋄ values)`, where `⋄` separates both"
 _BINS: Final = (
     "number the classes of the keys first: `(keys code) ← set.classes x ⋄ (≢keys)+⌸(code ⋄ values)`; "
@@ -478,7 +480,10 @@ def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operan
             Code.E204,
             f"`{glyph}` has no identity, so a bin that no key uses would have no value",
             span,
-            notes=(f"give every bin a value: join one key for each bin, as `k {glyph}⌸ ((⍳k),i ⋄ (k⍴{start}),v)`",),
+            notes=(
+                f"give every bin a value: join one key for each bin, as `k {glyph}⌸ ((⍳k),i ⋄ (k⍴{start}),v)`",
+                *([f"`i {_OF_GROUPS[glyph]} v`, with `use group`, has NaN for such a bin"] if glyph in _OF_GROUPS else ()),
+            ),
         )
     arg = cast(ctx, values, fold.element, span)
     type_ = ArrayType(fold.element, (bins, *values.type.shape[len(shape) :]))
