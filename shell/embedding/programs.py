@@ -721,7 +721,8 @@ class Program:
 
     def _typed(self, outputs: Mapping[str, Any]) -> dict[str, Any]:
         """The outputs with NumPy's dtypes for dates, times and differences."""
-        return {name: for_numpy(array, self._units.get(name)) for name, array in outputs.items()}
+        units = self._units
+        return {name: for_numpy(array, units.get(name)) for name, array in outputs.items()} if units else dict(outputs)
 
     @cached_property
     def _units(self) -> Mapping[str, Unit]:
