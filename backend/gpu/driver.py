@@ -17,7 +17,6 @@ from threading import Lock
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from ...lang.support.records import dataclass
 from ..codegen.gpu_targets import LEAST_ROW, Dialect
@@ -286,7 +285,8 @@ def matrices(array: DeviceArray, host: NumArray) -> list[tuple[DeviceArray, NumA
     if is_small or not all(width <= pitch <= _LONGEST_PITCH for pitch in (far[-2], near[-2])):
         return None
     first = host[(slice(0, 1),) * host.ndim].reshape(1).view(np.uint8)
-    bytes_there, bytes_here = array.viewed(tuple(shape), tuple(far), dtype=_BYTE), as_strided(first, shape, near)
+    bytes_there = array.viewed(tuple(shape), tuple(far), dtype=_BYTE)
+    bytes_here = np.lib.stride_tricks.as_strided(first, shape, near)
     return [(bytes_there[plane], bytes_here[plane]) for plane in np.ndindex(*outer[:-1])]
 
 

@@ -14,7 +14,6 @@ from threading import Lock, RLock
 from typing import Any, Final
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from ...lang.diagnostics.model import Code
 from ..codegen.gpu_targets import ATOMICS, DOUBLE, EXTENSIONS, OPENCL, THREADS
@@ -102,7 +101,7 @@ def _rectangle(array: DeviceArray, host: NumArray, offset: str) -> tuple[NumArra
     if rows == 1:
         return host.reshape(-1), {offset: array.offset}
     row, column = divmod(array.offset, pitch)
-    return as_strided(host, ((rows - 1) * reach + width,), (1,)), {
+    return np.lib.stride_tricks.as_strided(host, ((rows - 1) * reach + width,), (1,)), {
         "buffer_origin": (column, row, 0), "host_origin": (0, 0, 0), "region": (width, rows, 1),
         "buffer_pitches": (pitch, pitch * rows), "host_pitches": (reach, reach * rows),
     }  # fmt: skip
