@@ -23,6 +23,7 @@ from ..problem import (
     Mode,
     NoSplit,
     PhaseIndex,
+    PhaseTask,
     PlaceDirective,
     Problem,
     Replicate,
@@ -40,7 +41,7 @@ from .strategy import MOST_DEVICES, Budget, SearchContext, Strategy
 COUNTS: Final = (2, 4, 8, 16, 32)
 MOST_PHASES: Final = 64
 """Phases up to which chunks are tried: they gain most where there are few long steps."""
-STARTS: Final = 4
+STARTS: Final = 5
 """How many plans are cut into chunks."""
 SEARCH: Final = Budget(200, 0, without=frozenset(("fewer-devices", "slivers")))
 """The budget of the plans without limits."""
@@ -98,7 +99,8 @@ def _fits(problem: Problem) -> bool:
 
 
 def _starts(context: SearchContext) -> Iterator[Decisions]:
-    """The plans to cut into chunks: the incumbent, the best with unlimited memory and infinite bandwidth, and the baselines."""
+    """The plans to cut into chunks: the incumbent, the best away from home, with unlimited memory and with infinite bandwidth,
+    and the baselines."""
     problem, incumbent = context.problem, context.incumbent
     if incumbent.schedule is not None:
         yield decisions_of(problem, incumbent.schedule)
@@ -107,12 +109,25 @@ def _starts(context: SearchContext) -> Iterator[Decisions]:
         directives=tuple(one for one in problem.directives if not isinstance(one, LimitMemory)),
     )  # fmt: skip
     instant = replace(roomy, links=tuple(replace(link, bytes_per_tick=None) for link in problem.links))
-    for relaxed in (roomy, instant):
+    for relaxed in (_away_from_home(roomy), roomy, instant):
         planned = None if context.solve_subproblem is None else context.solve_subproblem(relaxed, SEARCH).schedule
         if planned is not None:
             yield decisions_of(problem, planned)
     for one in context.ranked():
         yield one.decisions
+
+
+def _away_from_home(problem: Problem) -> Problem:
+    """The problem with home's phases there and all others elsewhere, where its class is home alone: copies overlap with work."""
+    home = next(group for group in problem.devices if group.home)
+    if home.count > 1 or any(group.kind == home.kind for group in problem.devices if group is not home):
+        return problem
+
+    def elsewhere(task: PhaseTask) -> PhaseTask:
+        ticks = {kind: table for kind, table in task.ticks.items() if kind != home.kind}
+        return replace(task, ticks=ticks) if ticks and not task.home else task
+
+    return replace(problem, phases=tuple(map(elsewhere, problem.phases)))
 
 
 def split_into_chunks(decoder: ScheduleDecoder, modes: Sequence[Mode], count: int, phases: Sequence[int]) -> tuple[Mode, ...]:
