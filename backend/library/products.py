@@ -298,15 +298,15 @@ def _products(kind: Kind, left: NumArray, right: NumArray, result: NumArray, thr
     left, right = [_in_rows(array) if copied else array for array, copied in zip((left, right), into_rows, strict=True)]
     if mirrored:
         right = left.transpose(0, 2, 1)
-    elif start_of(left) == start_of(right):  # NumPy would take one of a batch for a matrix times its own transpose
-        left = left.copy("K")
     bound = bound_product(kind, left, right, threads, mirrored=mirrored)
     assert bound is not None
     with alone() if bound.large else nullcontext():
-        if bound.pieces is None:
-            _by_numpy(bound.cuts, left, right, result)
-        else:
+        if bound.pieces is not None:
             bound.pieces.run(_on(left, right, result))
+            return
+        if not mirrored and start_of(left) == start_of(right) and left.strides[1:] == right.strides[:0:-1]:
+            left = left.copy("K")  # NumPy would take one of a batch for a matrix times its own transpose
+        _by_numpy(bound.cuts, left, right, result)
 
 
 def _on(*arrays: NumArray) -> list[int]:
