@@ -71,6 +71,7 @@ CASES = (
     Case("running sum of integers", _I + "z ← +\\i\noutput z\n+/0=2|z"),
     Case("drawdown", _X + "w ← +\\x\n⌈/(⌈\\w)-w"),
     Case("windows behind missing rows", "use rolling\n" + _X + "z ← 5 rolling.mean x\noutput z\n⌈/¯∞⌈(5 rolling.greatest x)"),
+    Case("wide windows", "use rolling\n" + _X + "z ← 500 rolling.mean x\noutput z\n⌈/¯∞⌈(100 rolling.greatest x)"),
     Case("shifted", "use series\n" + _X + "y ← 3 series.change x\noutput y\nz ← ¯2 series.shift x\noutput z", passes=3),
     Case("returns", "use series\n" + _X + "y ← series.returns x\noutput y\nz ← series.log_returns x\noutput z", passes=2),
     Case("deviations of windows", "use rolling\n" + _X + "z ← 5 rolling.deviation x\noutput z"),
