@@ -2,7 +2,8 @@
 
 A connection may be read by one thread and written by others.  Its socket never blocks: a thread waits for the socket outside the
 lock, which is held only around single calls (an encrypted socket must not be read and written at once).  Every received byte is a
-sign of life; a silence longer than `patience` raises `Lost`, as does the end of the connection.
+sign of life; a long silence raises `Lost`, as does the end of the connection.  How long depends on the silences before (an
+adaptive failure detector): a process with a hundredth of a processor answers late, but it answers.
 """
 
 from __future__ import annotations
@@ -53,6 +54,9 @@ LARGEST_FACTS: Final = 128 << 20
 PATIENCE: Final = 8.0
 """Seconds of silence after which the other end counts as dead; home sends a message at least every `PULSE` seconds."""
 PULSE: Final = 1.0
+SILENCES: Final = 8
+"""The other end may be silent for so many times as long as it once was before it answered."""
+MOST_PATIENCE: Final = 60.0
 _LOOKING_MS: Final = 200
 """Milliseconds between checks, during a wait, whether the connection was closed."""
 Door: TypeAlias = tuple[str, int, str]
@@ -114,7 +118,7 @@ class Connection:
         if sock.family in (socket.AF_INET, socket.AF_INET6):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.sock, self.process, self.patience, self.until = sock, process, patience, until
-        self.closed = False
+        self.closed, self.longest_silence = False, 0.0
         self._writing, self._socket = threading.Lock(), threading.Lock()
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(sock, select.POLLIN)
@@ -195,16 +199,19 @@ class Connection:
                 raise Ended(self.process, getattr(error, "strerror", None) or "the connection ended") from None
 
     def _wait(self, ready: Any) -> None:
-        until = monotonic() + self.patience
+        start = monotonic()
+        patience = max(self.patience, min(SILENCES * self.longest_silence, MOST_PATIENCE))
+        until = start + patience
         if self.until is not None:
-            if monotonic() > self.until:
+            if start > self.until:
                 raise Lost(self.process, "it took too long to say who it is")
             until = min(until, self.until)
         while not ready.poll(_LOOKING_MS):
             if self.closed:
                 raise Lost(self.process, "the connection was closed")
             if monotonic() > until:
-                raise Lost(self.process, f"it has said nothing for {self.patience:.0f} seconds")
+                raise Lost(self.process, f"it has said nothing for {patience:.0f} seconds")
+        self.longest_silence = max(self.longest_silence, monotonic() - start)
 
 
 def bytes_of(array: Any) -> memoryview:

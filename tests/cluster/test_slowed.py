@@ -6,13 +6,18 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
+from itertools import accumulate
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from rho.backend.cluster import wire
 from rho.tests.cluster import unlike_processes
 
 pytestmark = pytest.mark.long
@@ -34,6 +39,27 @@ def planned(slowed_by: str, record: Callable[[str, object], None]) -> dict[str, 
     for name, value in shown.items():
         record(name, json.dumps(value))
     return shown
+
+
+@pytest.mark.parametrize(("silences", "lost_after"), [((), 8), ((0.9,), 8), ((3,), 24), ((3, 20), 60), ((9,), 8)])
+def test_who_answers_late_is_waited_for_longer(
+    silences: tuple[float, ...], lost_after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker with a hundredth of a processor was declared lost, as its answers took more than eight seconds."""
+    now, answers = 0.0, list(accumulate(silences))
+
+    def poll(milliseconds: int) -> bool:
+        nonlocal now
+        now += milliseconds / 1000
+        return bool(answers) and now >= answers[0]
+
+    monkeypatch.setattr(wire, "monotonic", lambda: now)
+    with closing(socket.socketpair()[0]) as one:
+        connection = wire.Connection(one, 1)
+        with pytest.raises(wire.Lost, match=f"it has said nothing for {lost_after} seconds"):
+            while True:
+                connection._wait(SimpleNamespace(poll=poll))
+                answers.pop(0)
 
 
 def test_a_worker_with_little_of_a_processor_gets_fewer_rows(record_property: Callable[[str, object], None]) -> None:
