@@ -298,34 +298,43 @@ def _has_choice(program: ProgramProblem, p: int) -> bool:
 def plan_forms(bound: BoundGraph, build_problem: ProblemFactory, budget: Budget, plan: Planner) -> BranchForm:
     """The best form of the program with its plan."""
     forms = divided_forms(bound, build_problem)
-    best, chosen = _plan_branches(bound, *forms[0], build_problem, budget, plan), forms[0][1]
-    others, worse = list[tuple[ProgramProblem, Answer | None]](), list[ProgramProblem]()
+    best, chosen = _plan_branches(bound, *forms[0], build_problem, budget, plan), forms[0]
+    others, worse = list[tuple[Problem, Answer | None]](), list[Problem]()
     for number, (divided, program) in enumerate(forms[1:]):
-        known = best.answer
-        if number and chosen is forms[0][1]:  # what does not pay together is not planned apart
-            others.append((program, None))
+        known, least = best.answer, _any_form(bound, divided, program, build_problem)
+        if number and chosen is forms[0]:  # what does not pay together is not planned apart
+            others.append((least, None))
             continue
-        if known.is_usable and _least(program, known, budget, program.problem.chunks) >= known.values[0]:
-            worse.append(program)
+        if known.is_usable and _least(least, known, budget, program.problem.chunks) >= known.values[0]:
+            worse.append(least)
             continue
         other = _plan_branches(bound, divided, program, build_problem, FAST, plan)
         if not known.is_usable or (other.answer.is_usable and other.answer.values < known.values):
-            others += [(chosen, known), *((program, None) for program in worse)]
+            others += [(_any_form(bound, *chosen, build_problem), known), *((one, None) for one in worse)]
             worse.clear()
-            best, chosen = _plan_branches(bound, divided, program, build_problem, budget, plan), program
+            best, chosen = _plan_branches(bound, divided, program, build_problem, budget, plan), (divided, program)
         else:
-            others.append((program, other.answer))
-    for program, answer in others:
-        best = _bounded_by_form(best, program, answer, budget)
+            others.append((least, other.answer))
+    for problem, answer in others:
+        best = _bounded_by_form(best, problem, answer, budget)
     return best
 
 
-def _least(program: ProgramProblem, known: Answer, budget: Budget, chunks: int) -> int:
-    """A lower bound of a form, over plans with so many chunks and along any axes."""
-    return lower_bound(replace(without_axes(program.problem), chunks=chunks), known.values[0], budget)
+def _any_form(
+    bound: BoundGraph, divided: tuple[PhaseId, ...], program: ProgramProblem, build_problem: ProblemFactory
+) -> Problem:
+    """The problem along any axes with these phases in two passes; a relaxation of every form of its branches, if it has any."""
+    if speculable_branches(bound.graph):
+        return relaxed(bound_in_form(bound, divided), build_problem)
+    return without_axes(program.problem)
 
 
-def _bounded_by_form(best: BranchForm, other: ProgramProblem, answer: Answer | None, budget: Budget) -> BranchForm:
+def _least(problem: Problem, known: Answer, budget: Budget, chunks: int) -> int:
+    """A lower bound of plans with so many chunks."""
+    return lower_bound(replace(problem, chunks=chunks), known.values[0], budget)
+
+
+def _bounded_by_form(best: BranchForm, other: Problem, answer: Answer | None, budget: Budget) -> BranchForm:
     """The best form, with a bound that also holds for another form, which has that answer (None: it was not planned)."""
     known = best.answer
     if not known.is_usable:

@@ -171,7 +171,7 @@ def plan_program(
         formed = plan_forms(bound, build_problem, budget, best)
     attempts: list[tuple[str, Callable[[], BranchForm]]] = []
     if formed is not None:
-        given_form = formed
+        given_form = _with_baselines_of_one_pass(formed, bound, core, profile, objectives, ticks_of)
         if planner is None:
             attempts.append(
                 ("loops together", lambda: _with_distributed_loops(given_form, bound, build_problem, profile, ticks_of, budget))
@@ -184,6 +184,40 @@ def plan_program(
             notes = (*planned.answer.failures, *map(str, failures))
             return replace(planned, diagnostics=(*warnings, *_failed(notes, core)))
     raise AssertionError("a plan that Rho made is wrong: " + "; ".join(map(str, failures[:4])))
+
+
+def _with_baselines_of_one_pass(
+    formed: BranchForm, bound: BoundGraph, core: Core, profile: Profile, objectives: Sequence[Objective], ticks_of: TicksOf | None
+) -> BranchForm:
+    """The form with baselines that make one pass where it makes two: one device does so."""
+    places = [formed.program.phases[p].id for p in formed.answer.speculated]
+    branches = [id for id in places if id in speculable_branches(bound.graph)]
+    if len(branches) == len(places):
+        return formed
+    program = _undivided(bound, branches, core, profile, objectives, ticks_of)
+    return formed if program is None else replace(formed, answer=replace(formed.answer, baselines=_baselines_of(program)))
+
+
+def _undivided(
+    bound: BoundGraph,
+    branches: Sequence[PhaseId],
+    core: Core,
+    profile: Profile,
+    objectives: Sequence[Objective],
+    ticks_of: TicksOf | None = None,
+) -> ProgramProblem | None:
+    """The program in one pass, with these branches hoisted, along the axes that move the fewest bytes.
+
+    None: directives refuse it."""
+    program = problem_of(bound_in_form(bound, branches), profile, ticks_of=ticks_of).along()
+    try:
+        return with_directives(program, core, objectives, bound)[0]
+    except Rejected:
+        return None
+
+
+def _baselines_of(program: ProgramProblem) -> tuple[Baseline, ...]:
+    return tuple(Baseline(one.name, one.ticks) for one in baselines(Costs(ScheduleDecoder(program.problem))))
 
 
 def _with_distributed_loops(
@@ -274,7 +308,7 @@ def _planned(
         program = build_problem(
             program.bound, places, {distributed.loop.id: distributed for distributed in program.distributed_loops.values()}
         ).along(program.problem.chosen)
-        answer = replace(best(program.problem, budget), speculated=answer.speculated)
+        answer = replace(best(program.problem, budget), speculated=answer.speculated, baselines=known.baselines)
         if answer.schedule is None:
             raise _without_plan(replace(answer, status=Status.ABORTED), core, program)
         answer = _bounded_by(known, answer)  # plans without edges that need full operands may be better than these
@@ -557,6 +591,8 @@ def faults_of_stored(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
         program = replace(program, shared_loops=distributable_loops(compared, context) if plan.space.dealt else ())
         answer = answer_of(plan, program)
         wrong = [*iteration_faults(distributed_loops), *_violations(program, answer)]
+        if plan.divided:
+            compared = _undivided(bound, plan.speculated, core, profile, _objectives(plan)) or compared
         return wrong or [*description_faults(plan, program, answer, compared), *iteration_memory_faults(distributed_loops)]
     except PlanMismatch as problem:
         return [f"V1: {problem}"]
