@@ -362,8 +362,8 @@ _SHAPES: dict[str, Page] = {
     ),
     Code.E204: Page(
         "The result exists only when there is at least one item: `⌈/` and `⌊/` have no identity, and `⊃` needs a first "
-        "item. Give a start value by joining it, or state that the axis is not empty. What is joined is held in memory, while "
-        "`where n ≥ 1` on the input streams, and so does a choice by a mask, `⌈/m ¿ (x ⋄ ¯∞)`, in place of a selection, `⌈/m⌿x`.",
+        "item. Give a start value by joining it, or state that the axis is not empty. A choice by a mask, `⌈/m ¿ (x ⋄ ¯∞)`, "
+        "reads data that is larger than memory once; a selection, `⌈/m⌿x`, is written to a temporary file first.",
         "⌈/⍬",
         "⌈/0,⍬",
     ),

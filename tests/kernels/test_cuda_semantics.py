@@ -11,7 +11,7 @@ import pytest
 from share import seeds
 
 from rho.backend.cpu.views import DTYPES
-from rho.backend.gpu.launch import compile_structured, contiguous_array
+from rho.backend.gpu.launch import compile_structured, to_host
 from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured, ValueId
 from rho.backend.jit import tiering
 from rho.backend.lower.body import legalize
@@ -38,7 +38,7 @@ def on_card(made: Structured, arrays: list[Any], overwrite: Any = None) -> list[
     kernel = compile_structured(CARD, made, kinds.__getitem__, lambda size: size.evaluate({}), on_host)
     assert kernel is not None
     memory = {ValueId(i): cuda_stub.over(np.require(a, requirements="A")) for i, a in enumerate(arrays)}
-    return [CARD.down(value, contiguous_array(CARD, value)) for value in kernel(memory, overwrite)]
+    return [to_host(CARD, value) for value in kernel(memory, overwrite)]
 
 
 def agree(made: Structured, arrays: list[Any]) -> None:

@@ -123,8 +123,8 @@ def require_items(ctx: Context, what: str, length: Size, span: Span, cures: tupl
     empty = "is empty" if length.constant is not None else f"of length {length} may be empty"
     known = length.constant is not None or length.is_runtime()
     stated = "" if known else f", or state that the axis is not empty (`where {length} ≥ 1`)"
-    start = "" if not cures else f" ({cures[0]})" if length.constant is not None else f" ({cures[0]}, all in memory)"
-    instead = (f"data larger than memory is chosen, not selected: {cures[1]}",) if cures and length.is_runtime() else ()
+    start = f" ({cures[0]})" if cures else ""
+    instead = (f"a choice by the mask reads the data once: {cures[1]}",) if cures and length.is_runtime() else ()
     return ctx.builder.require(
         Obligation(
             SizeFact(Relation.AT_MOST, ONE, length),
