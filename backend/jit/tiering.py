@@ -2,8 +2,9 @@
 
 A unit (a phase, a row chain, a library operation, a region) without code runs on NumPy.  From its second run on, or if one run
 would lose `LOAD_NANOSECONDS`, it takes code that the disk cache has.  Otherwise its code is requested once runs have lost
-`WORTH_COMPILING` without it, and one background thread compiles requests, that with the greatest loss first.  Only a run that
-would lose `COMPILE_NANOSECONDS` waits for its code.  The tier does not change any bit of a result.
+`WORTH_COMPILING` without it, and one background thread compiles requests, that with the greatest loss first, while runs without
+the code yield to it.  Only a run that would lose `COMPILE_NANOSECONDS` waits for its code.  The tier does not change any bit of a
+result.
 
 `RHO_KERNELS`: `off` (never use kernels), `always` (compile before the first run), `warm` (as if every kernel had long been in
 use, which calibration measures); otherwise by these rules.
@@ -15,6 +16,7 @@ import contextlib
 import math
 import os
 import threading
+import time
 from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Final
@@ -36,6 +38,8 @@ LOAD_NANOSECONDS: Final = 3e6
 """Nanoseconds to load code from the disk cache, including parts of LLVM that are not loaded yet."""
 WORTH_COMPILING: Final = 0.5e6
 """Nanoseconds that runs have lost without code when the code is requested."""
+YIELD_NANOSECONDS: Final = 200_000
+"""Nanoseconds between sleeps of runs without code, of a quarter of this, while the background thread compiles."""
 CALL_NANOSECONDS: Final = 500
 """The cost of a NumPy call on a small array."""
 LAUNCH_NANOSECONDS: Final = 12_000
@@ -134,7 +138,10 @@ class CodeRequest:
             return True
         self.runs += 1
         self.lost += lost
-        if self.is_queued or (self.runs == 1 and lost < LOAD_NANOSECONDS):
+        if self.is_queued:
+            _compiler.yield_to()
+            return False
+        if self.runs == 1 and lost < LOAD_NANOSECONDS:
             return False
         if self.is_stored is None:
             from .compiler import is_stored
@@ -153,11 +160,20 @@ class _BackgroundCompiler:
     def __init__(self) -> None:
         self._lock, self._queue = processes.lock(), list[CodeRequest]()
         self._thread: threading.Thread | None = None
+        self._yielded = 0
         processes.in_children(self._forget)
 
     @property
     def is_busy(self) -> bool:
         return self._thread is not None
+
+    def yield_to(self) -> None:
+        """Sleeps for a moment, if the thread works, so that it gets Python's lock: NumPy lets go of the lock in each call on more
+        than 500 items and takes it again before a waiting thread has woken, which so can wait for seconds."""
+        now = time.perf_counter_ns()
+        if self.is_busy and now - self._yielded >= YIELD_NANOSECONDS:
+            time.sleep(YIELD_NANOSECONDS / 4e9)
+            self._yielded = time.perf_counter_ns()
 
     def add(self, request: CodeRequest) -> None:
         """Queues a request; if no thread can be started, a run that waits compiles it."""

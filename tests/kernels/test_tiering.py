@@ -95,6 +95,29 @@ def test_the_greatest_loss_comes_first(compiled: list[str], monkeypatch: pytest.
     assert compiled == ["first", "stored", "great", "middling", "small"]
 
 
+def test_runs_without_their_code_yield_to_the_thread_that_compiles(compiled: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on, slept = threading.Event(), threading.Event(), list[float]()
+    original, pause = compiler.address_of, tiering.YIELD_NANOSECONDS
+
+    def address_of(code: Code) -> int | None:
+        begun.set()
+        assert go_on.wait(WATCHDOG)
+        return original(code)
+
+    now = iter(range(10**12, 2 * 10**12, pause // 2))
+    monkeypatch.setattr(compiler, "address_of", address_of)
+    monkeypatch.setattr(tiering._compiler, "_yielded", 0)
+    monkeypatch.setattr(tiering.time, "perf_counter_ns", lambda: next(now))
+    monkeypatch.setattr(tiering.time, "sleep", slept.append)
+    code = Code("new")
+    assert not any(is_wanted(code, WORTH_COMPILING) for _ in range(2)) and begun.wait(WATCHDOG)
+    assert not any(is_wanted(code, 10.0) for _ in range(9)) and 3 <= len(slept) <= 5, "no more than a quarter of the time"
+    go_on.set()
+    until(lambda: is_wanted(code, 10.0))
+    before = len(slept)
+    assert is_wanted(code, 10.0) and len(slept) == before
+
+
 def test_what_fails_to_compile_fails_where_a_run_asks_for_it_and_holds_up_nothing(
     compiled: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
