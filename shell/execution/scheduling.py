@@ -166,8 +166,11 @@ def budget_of(scheduling: Scheduling) -> Budget:
     return base if scheduling.budget is None else base.for_seconds(scheduling.budget)
 
 
-def load_stored_plan(loaded: LoadedProgram, scheduling: Scheduling) -> ExecutionPlan:
-    """The plan of `--plan`, checked against the program.  Refused: SCH301 out of date, E705 not a plan or an invalid one."""
+def load_stored_plan(loaded: LoadedProgram, scheduling: Scheduling) -> tuple[ExecutionPlan, Profile | None]:
+    """The plan of `--plan`, checked against the program, and the profile it was made for, if that is known.
+
+    Refused: SCH301 out of date, E705 not a plan or an invalid one.
+    """
     assert scheduling.plan is not None
     from ...backend.devices.profile_toml import fingerprint
     from .stored_plans import profile_named
@@ -182,7 +185,7 @@ def load_stored_plan(loaded: LoadedProgram, scheduling: Scheduling) -> Execution
 
         cluster = scheduling.cluster.cluster
         require_fitting_workers(plan, cluster.profile, cluster.devices, scheduling.plan)
-    return plan
+    return plan, profile
 
 
 def require_fitting(plan: ExecutionPlan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
@@ -274,8 +277,10 @@ def with_scheduled_plan(loaded: LoadedProgram, scheduling: Scheduling, permissio
     if scheduling.plan is None:
         planned = plan_on(loaded.core, bound, profile, scheduling)
         loaded = replace(loaded, bound=bound, plan=planned.plan, warnings=planned.diagnostics)
+        declared: Profile | None = profile
     else:
-        loaded = replace(loaded, plan=load_stored_plan(loaded, scheduling))
+        plan, declared = load_stored_plan(loaded, scheduling)
+        loaded = replace(loaded, plan=plan)
         if scheduling.cluster is not None:
             loaded, there = _with_stores_of_plan(loaded, there, scheduling.plan)
     if scheduling.purpose is not PlanPurpose.RUN:
@@ -284,8 +289,6 @@ def with_scheduled_plan(loaded: LoadedProgram, scheduling: Scheduling, permissio
         without = loaded.request.grouping.disabled_passes
         runner = remote_runner(scheduling.cluster, loaded.core, loaded.bound, scheduling, without)
         return replace(loaded, run=OnCluster(runner, there))
-    has_plan = scheduling.plan is not None and scheduling.devices is None
-    declared = profile_of_plan(loaded.plan) if has_plan else profile_of(scheduling)
     require_local_devices(loaded.plan, loaded.bound, loaded.checked.source.name, declared)
     return loaded
 
