@@ -350,19 +350,6 @@ Directive: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
-class Select:
-    """`phase` yields the result of the arm `then` or `otherwise`, by the value of `condition`.
-
-    The problem has both arms, and `phase` reads them and the condition; `search.branch_forms` also makes the problem in which
-    only the chosen arm runs, late.  An arm may be empty.  Only its own arm and `phase` read a phase of an arm."""
-
-    phase: PhaseIndex
-    condition: PhaseIndex
-    then: tuple[PhaseIndex, ...]
-    otherwise: tuple[PhaseIndex, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Problem:
     """Devices, links, phases, edges, and what directives and objectives ask of a schedule.
 
@@ -381,11 +368,6 @@ class Problem:
     power_off_unused: bool = False
     chunks: int = 1
     """The most shards that a phase may have on one device.  See Note [Chunks]."""
-    batches: int = 1
-    """Executions in a row, for throughput: the initiation interval is that of the steady state."""
-    executions: int = 1
-    """Executions that the phases belong to: `batches` once they are unrolled (`instance_transformations.unrolled`), else 1."""
-    selects: tuple[Select, ...] = ()
     axes: AxisSpace | None = None
     """The other axes of the phases; None if each phase has one axis."""
     chosen: tuple[int, ...] = ()

@@ -140,12 +140,12 @@ def together() -> Problem:
 
 
 def throughput() -> Problem:
-    """Three executions of p then q on two devices 2 ticks apart."""
+    """p then q on two devices 2 ticks apart."""
     ticks = {"d": Ticks(((1, 10),))}
     return Problem(
         (DeviceGroup("d", "d", 2, home=True),), (Link("l", "d", "d", latency=2),),
         (PhaseTask("p", ticks, out_bytes=1), PhaseTask("q", ticks)), edges((0, 1)),
-        objectives=(Objective.THROUGHPUT, Objective.SYNCS, Objective.LATENCY), batches=3,
+        objectives=(Objective.THROUGHPUT, Objective.SYNCS, Objective.LATENCY),
         directives=(PlaceDirective(HERE, (PhaseIndex(0),), "d[0]"), PlaceDirective(HERE, (PhaseIndex(1),), "d[1]")),
     )  # fmt: skip
 

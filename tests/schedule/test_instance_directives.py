@@ -33,7 +33,6 @@ from rho.backend.schedule.problem import (
     Problem,
     Replicate,
     SourceLine,
-    Speculate,
     Split,
 )
 from rho.backend.schedule.search.strategy import FAST
@@ -88,7 +87,6 @@ def meaning(text: str) -> list[Directive]:
         ("deadline 1500ns", [Deadline(ANY, 1)]),
         ("deadline 10us", [Deadline(ANY, 10)]),
         ("deadline 77", [Deadline(ANY, 77)]),
-        ("speculate b", [Speculate(ANY, B)]),
         ("order a b m", [IssueBefore(ANY, (A,), (B,)), IssueBefore(ANY, (B,), (M,))]),
         ("nosplit m ⋄ replicate w ⍝ two", [NoSplit(ANY, M), Replicate(ANY, W)]),
     ],

@@ -11,7 +11,6 @@ from share import SHARE, seeds
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.bound_strategies import objective_lower_bound
 from rho.backend.schedule.problem import (
-    Before,
     Combine,
     Deadline,
     DeviceGroup,
@@ -26,14 +25,12 @@ from rho.backend.schedule.problem import (
     SourceLine,
     Status,
 )
-from rho.backend.schedule.search.instance_transformations import unrolled
 from rho.backend.schedule.search.lexicographic_search import bound_is_reproved, plan_objectives
 from rho.backend.schedule.search.portfolio import plan_problem
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
 from rho.backend.schedule.timeline.objective_values import (
     energy_of_schedule,
     exact_objective_value,
-    load_of_schedule,
     objective_value,
     objective_values,
 )
@@ -62,13 +59,13 @@ def watts(*, off: bool = False, deadline: int | None = None) -> Problem:
     )  # fmt: skip
 
 
-def batches(*objectives: Objective) -> Problem:
-    """S22: ten executions of p then q, 10 ticks each, on two equal devices 2 ticks apart."""
+def stages(*objectives: Objective) -> Problem:
+    """S22: p then q, 10 ticks each, on two equal devices 2 ticks apart."""
     ten = {"d": Ticks(((1, 10),))}
     return Problem(
         (DeviceGroup("d", "d", 2, home=True),), (Link("l", "d", "d", latency=2),),
         (PhaseTask("p", ten, out_bytes=1), PhaseTask("q", ten)), (Edge(PhaseIndex(0), PhaseIndex(1)),),
-        objectives=objectives, batches=10,
+        objectives=objectives,
     )  # fmt: skip
 
 
@@ -144,31 +141,14 @@ class TestEnergy:
 
 
 class TestThroughput:
-    def test_data_parallel_before_pipeline(self) -> None:
-        """S22."""
-        problem = batches(Objective.THROUGHPUT, Objective.SYNCS, Objective.LATENCY)
-        answer = plan_objectives(problem)
-        assert (answer.status, answer.values) == (Status.OPTIMAL, (10, 0, 100))
-        assert answer.schedule is not None and answer.schedule.transfers == ()
-        whole = unrolled(problem)
-        assert verify_schedule(whole, answer.schedule) == ()
-        assert (len(whole.phases), whole.executions, load_of_schedule(whole, answer.schedule)) == (20, 10, 100)
-
-    def test_fewer_syncs_without_being_asked(self) -> None:
-        answer = plan_objectives(batches(Objective.THROUGHPUT))
-        assert answer.values == (10,)
-        assert answer.schedule is not None and (answer.schedule.makespan, answer.schedule.transfers) == (100, ())
+    def test_the_longer_stage_decides(self) -> None:
+        answer = plan_objectives(stages(Objective.THROUGHPUT))
+        assert (answer.status, answer.values) == (Status.OPTIMAL, (10,))
 
     def test_pipeline(self) -> None:
         places = (PlaceDirective(HERE, (PhaseIndex(0),), "d[0]"), PlaceDirective(HERE, (PhaseIndex(1),), "d[1]"))
-        answer = plan_objectives(replace(batches(Objective.THROUGHPUT, Objective.LATENCY), directives=places))
-        assert answer.values == (10, 112)
-
-    def test_directives_are_for_each_execution(self) -> None:
-        first, second = PhaseIndex(0), PhaseIndex(1)
-        problem = replace(batches(Objective.THROUGHPUT), directives=(Before(HERE, (first,), (second,)), Deadline(HERE, 500)))
-        assert len(unrolled(problem).directives) == 11
-        assert unrolled(unrolled(problem)) == unrolled(problem)
+        answer = plan_objectives(replace(stages(Objective.THROUGHPUT, Objective.LATENCY), directives=places))
+        assert answer.values == (10, 22)
 
 
 class TestSyncs:
@@ -202,7 +182,7 @@ class TestSyncs:
 
 
 def test_the_same_every_time() -> None:
-    problem = batches(Objective.THROUGHPUT, Objective.SYNCS)
+    problem = stages(Objective.THROUGHPUT, Objective.SYNCS)
     first = plan_objectives(problem)
     assert all(plan_objectives(problem) == first for _ in range(4))
 

@@ -364,7 +364,7 @@ def objective_lower_bound(problem: Problem, objective: Objective, shortest: int)
     if objective is Objective.ENERGY:
         return _energy_bound(problem, bounds, shortest)
     undivided = (min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order if bounds.undivided[p])
-    return -(-max(min_max_load(bounds), max(undivided, default=0)) // problem.executions)
+    return max(min_max_load(bounds), max(undivided, default=0))
 
 
 def _energy_bound(problem: Problem, bounds: BoundSet, shortest: int) -> int:

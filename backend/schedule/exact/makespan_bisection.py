@@ -376,7 +376,7 @@ class ObjectiveSearch:
                 solver.at_most([(literal, 1) for literal in self._receivers(formulation)], most)
             case Objective.THROUGHPUT:
                 for entries in (*self.search.cuts.devices.values(), *self.search.cuts.channels.values()):
-                    solver.at_most([(literal, ticks) for literal, ticks, _, _ in entries], most * self.problem.executions)
+                    solver.at_most([(literal, ticks) for literal, ticks, _, _ in entries], most)
             case Objective.ENERGY:
                 self._energy(most, makespan)
 

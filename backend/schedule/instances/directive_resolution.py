@@ -41,7 +41,6 @@ from ..problem import (
     Split,
     devices_named,
 )
-from ..search.branch_forms import has_effect, requires_both_arms
 
 # ---------------------------------------------------------------------------------------------------- directives of any source
 #
@@ -289,6 +288,9 @@ def resolve_texts(problem: Problem, directives: Sequence[str], objectives: Seque
         diagnostics += reader.diagnostics
     resolved = [directive for reader in readers for directive in reader.directives]
     diagnostics += _joint_checks(resolved, problem, lambda line: sources[line.number - 1].name)
+    for line in (one.line for one in resolved if isinstance(one, Speculate)):
+        message = f"`{line.text}`: an instance has no branches; only a program's can run both arms early"
+        diagnostics.append(Diagnostic(Code.SCH102, message, Span(sources[line.number - 1].name, line.start, line.end)))
     if any(diagnostic.is_error for diagnostic in diagnostics):
         raise DirectivesRejected(diagnostics, {source.name: source for source in sources})
     wanted = dict.fromkeys(objective for reader in readers for objective in reader.objectives)
@@ -323,10 +325,6 @@ def _joint_checks(directives: Sequence[Directive], problem: Problem, file: Calla
                 shown = ", ".join(f"`{known[d]}`" for d in several[:4]) + (", …" if len(several) > 4 else "")
                 message = f"`{directive.device}` means {len(several)} devices, and a split value is kept on one: name it"
                 diagnostics.append(Diagnostic(Code.SCH202, message, span, notes=(f"its devices: {shown}",)))
-        elif within := [one for one in problem.selects if has_effect(problem, one) and requires_both_arms(directive, one)]:
-            name = problem.phases[within[0].phase].id
-            message = f"an arm of `{name}` has an effect, so only the arm that is chosen runs, as one step: this asks for more"
-            diagnostics.append(Diagnostic(Code.SCH102, message, span, notes=("leave out this line",)))
         elif isinstance(directive, Before) and split & set(directive.first) and split & set(directive.then):
             message = "both are cut into shards: `before` waits for all shards of the first"
             diagnostics.append(Diagnostic(Code.SCH203, message, span, Severity.WARNING))

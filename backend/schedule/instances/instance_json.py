@@ -21,7 +21,7 @@ from ...devices.cost_functions import Duplex, Ticks
 from ...devices.profile import LinkProfile, Profile
 from ...devices.profile_toml import Fields, Places, Problems, is_whole, shown
 from ...devices.this_machine import load_profile
-from ..problem import SCHEMA, Combine, Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Select
+from ..problem import SCHEMA, Combine, Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem
 from .directive_resolution import resolve_texts
 
 # ---------------------------------------------------------------------------------------------------- JSON values
@@ -151,7 +151,7 @@ Id = TypeVar("Id", bound=Hashable)
 
 def require_valid(problem: Problem, problems: Problems) -> None:
     """Raise Refused (E705, SCH201) with all violations in `problem`, in order of its fields."""
-    for part in (_devices, _links, _phases, _edges, _cycle, _selects):
+    for part in (_devices, _links, _phases, _edges, _cycle):
         part(problem, problems)
     problems.stop()
 
@@ -267,29 +267,6 @@ def _edges(problem: Problem, problems: Problems) -> None:
         problems.add(f"edges[{twice[1]}]", f"the same as edges[{twice[0]}]; one edge carries everything")
 
 
-def _selects(problem: Problem, problems: Problems) -> None:
-    """Check that selects are disjoint or nested: one within an arm of the other."""
-    readers: dict[int, set[int]] = {}
-    for edge in problem.edges:
-        readers.setdefault(edge.source, set()).add(edge.target)
-    for index, select in enumerate(problem.selects):
-        path = f"selects[{index}]"
-        if select.phase not in readers.get(select.condition, ()):
-            problems.add(path, "the select does not read its condition: an edge must join them")
-        for name, arm in (("then", select.then), ("otherwise", select.otherwise)):
-            for phase in arm:
-                others = readers.get(phase, set()) - {*arm, select.phase}
-                if others or phase in (select.phase, select.condition):
-                    who = f"`{problem.phases[min(others)].id}` reads it" if others else "it is the select itself or its condition"
-                    message = f"`{problem.phases[phase].id}` is read by its arm and the select alone; {who}"
-                    problems.add(f"{path}.{name}", message)
-        if set(select.then) & set(select.otherwise):
-            problems.add(path, "a phase is in both arms")
-    twice = first_duplicate([select.phase for select in problem.selects])
-    if twice is not None:
-        problems.add(f"selects[{twice[1]}].phase", f"the select of selects[{twice[0]}] too")
-
-
 def _cycle(problem: Problem, problems: Problems) -> None:
     count = len(problem.phases)
     followers: list[list[int]] = [[] for _ in range(count)]
@@ -338,8 +315,7 @@ def decode(value: object, problems: Problems, devices: Devices | None = None) ->
     stated = topology_of(root, required=devices is None)
     contention = root.choice("contention", Contention, Contention.GROUP)
     grain, power_off = root.number("memory_grain", 1, 1), root.switch("power_off_unused")
-    batches, chunks = root.number("batches", 1, 1), root.number("chunks", 1, 1)
-    edges, selects = root.tables("edges", MOST_EDGES), root.tables("selects", MOST_DIRECTIVES)
+    chunks, edges = root.number("chunks", 1, 1), root.tables("edges", MOST_EDGES)
     directives, objectives = root.texts("directives", MOST_DIRECTIVES), root.texts("objective", MOST_GROUPS)
     phases = tuple(map(_phase, root.tables("phases", MOST_PHASES)))
     root.finish()
@@ -352,7 +328,7 @@ def decode(value: object, problems: Problems, devices: Devices | None = None) ->
     topology = stated if devices is None else _topology(devices, tick_ns, phases, problems)
     problem = Problem(
         topology.devices, topology.links, phases, tuple(map(names.edge, edges)), contention=contention, tick_ns=tick_ns,
-        memory_grain=grain, power_off_unused=power_off, batches=batches, chunks=chunks, selects=tuple(map(names.select, selects)),
+        memory_grain=grain, power_off_unused=power_off, chunks=chunks,
     )  # fmt: skip
     problems.stop()
     require_valid(problem, problems)
@@ -433,14 +409,6 @@ class _InstanceNames:
         )  # fmt: skip
         of.finish()
         return edge
-
-    def select(self, of: Fields) -> Select:
-        select = Select(self.phase(of, "phase"), self.phase(of, "condition"), self.arm(of, "then"), self.arm(of, "otherwise"))
-        of.finish()
-        return select
-
-    def arm(self, of: Fields, name: str) -> tuple[PhaseIndex, ...]:
-        return tuple(self.known(of, f"{name}[{at}]", id) for at, id in enumerate(of.texts(name, MOST_PHASES)))
 
     def phase(self, of: Fields, name: str) -> PhaseIndex:
         id = of.text(name)

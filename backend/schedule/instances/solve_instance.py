@@ -12,20 +12,16 @@ from ..problem import (
     Answer,
     BoundCertificate,
     Contention,
-    Objective,
-    PhaseIndex,
     Problem,
     QueueKind,
     Schedule,
     ScheduledStep,
-    Select,
     Shard,
     Status,
     Synchronisation,
     Transfer,
 )
-from ..search.branch_forms import plan_selects
-from ..search.instance_transformations import unrolled
+from ..search.lexicographic_search import plan_objectives
 from ..search.strategy import DEFAULT, Budget
 from ..timeline.fence_insertion import synchronise
 from ..verify.schedule_checks import verify
@@ -36,17 +32,12 @@ from .instance_json import MOST_CHARACTERS, Devices, decode, equal_processors, l
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A solved instance.
-
-    `problem`: the planned form, with batches unrolled and each late select as one phase; `seconds`: planning time; `speculated`:
-    ids of selects.
-    """
+    """A solved instance; `seconds`: planning time."""
 
     problem: Problem
     answer: Answer
     sync: Synchronisation | None
     seconds: float
-    speculated: tuple[str, ...] = ()
 
 
 class BadPlan(Exception):
@@ -55,32 +46,14 @@ class BadPlan(Exception):
 
 def solve(problem: Problem, budget: Budget = DEFAULT) -> Solved:
     """Returns the best answer found within the budget, verified."""
-    if Objective.THROUGHPUT in problem.objectives:
-        problem = _unrolled(problem)
     begun = time.perf_counter()
-    planned = plan_selects(problem, budget)
+    answer = plan_objectives(problem, budget)
     seconds = time.perf_counter() - begun
-    form, answer = planned.problem, planned.answer
-    sync = None if answer.schedule is None else synchronise(form, answer.schedule)
-    violations = verify(form, answer, sync)
+    sync = None if answer.schedule is None else synchronise(problem, answer.schedule)
+    violations = verify(problem, answer, sync)
     if violations:
         raise BadPlan("\n".join(map(str, violations)))
-    speculated = tuple(problem.phases[phase].id for phase in answer.speculated)
-    return Solved(form, answer, sync, seconds, speculated)
-
-
-def _unrolled(problem: Problem) -> Problem:
-    """Returns the problem with separate phases and selects for each batch."""
-    count = len(problem.phases)
-    copies = unrolled(problem)
-
-    def moved(select: Select, by: int) -> Select:
-        then, otherwise = (tuple(PhaseIndex(p + by) for p in arm) for arm in (select.then, select.otherwise))
-        return Select(PhaseIndex(select.phase + by), PhaseIndex(select.condition + by), then, otherwise)
-
-    starts = range(0, len(copies.phases), max(1, count))
-    selects = tuple(moved(select, start) for start in starts for select in problem.selects)
-    return replace(copies, selects=selects)
+    return Solved(problem, answer, sync, seconds)
 
 
 # ---------------------------------------------------------------------------------------------------- reading
@@ -146,7 +119,6 @@ def result_json(solved: Solved) -> dict[str, Any]:
         "objective": {o.value: v for o, v in zip(problem.objectives, answer.values, strict=False)},
         "queues": {},
         "proof": {"method": proof.method, "lower_bound": _bound(proof.lower_bound), "detail": dict(proof.detail)},
-        "speculated": list(solved.speculated),
         "baselines": {baseline.name: baseline.ticks for baseline in answer.baselines},
     }
     if schedule is not None and solved.sync is not None:

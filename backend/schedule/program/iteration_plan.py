@@ -12,6 +12,7 @@ of iterations times that, plus the compilation of kernels before and the epilogu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Final, TypeAlias
 
 from ....lang.diagnostics.model import Rejected
@@ -34,22 +35,26 @@ from ..plan.plan import LoopPartition
 from ..problem import (
     Answer,
     Before,
+    BoundCertificate,
     Decisions,
     DeviceGroup,
     Directive,
     InsertionPolicy,
     IssueBefore,
+    Keep,
     Mode,
     Objective,
     PhaseIndex,
     PlaceDirective,
     Problem,
-    Select,
+    Replicate,
+    Speculate,
+    Split,
+    Status,
     TransferPolicy,
 )
 from ..program_facts.partitioning import Cut, cuts_of, shape_of
 from ..search.axis_search import lower_bound, without_axes
-from ..search.branch_forms import plan_selects
 from ..search.strategy import FAST, Budget, Planner
 from ..timeline.serial_sgs import ScheduleDecoder
 from .axis_choice import AxisChoice, PhaseCut
@@ -246,12 +251,14 @@ def _iteration_axes(iteration: LoopIteration, context: CostContext) -> tuple[Axi
 # All scans have one form, and all sorts; a form that directives do not allow is left out, as are two passes of which one device
 # alone can run both: one pass is as quick there.  The bound is the least over the forms.
 #
-# The problem of the program with all arms outside their branches states the selects; each form that `branch_forms.plan_selects`
-# requests is the problem of the graph in which the arms of late branches are inside again, so that a late branch has the cost of
-# one step of the program.  All forms have the same tick.
+# A branch is early, with its arms outside as phases of their own, or late: then it has the cost of one step of the program, which
+# takes as long as its longer arm.  Arms are early where this is better, or where a directive speaks of them (`speculate`).
+# All forms have the same tick.
 
 MOST_TOGETHER: Final = 2
 """Branches of which every combination is planned."""
+MOST_TRIED: Final = 12
+"""Branches of more that are tried one after the other; further ones stay late."""
 
 ProblemFactory: TypeAlias = Callable[[BoundGraph], ProgramProblem]
 """Builds the problem of a bound graph with its directives."""
@@ -361,21 +368,58 @@ def _plan_branches(
         return BranchForm(program.along(answer.axes), replace(answer, speculated=places))
     bound = bound_in_form(bound, divided)
     full = build_problem(bound_in_form(bound, branches))
-    stated = replace(full.problem, selects=selects_of(bound, full, branches))
-    forms: dict[int, tuple[ProgramProblem, tuple[PhaseId, ...]]] = {}
+    arms = {full.phases[p].id: (p, frozenset(phases)) for p, phases in arms_by_branch(bound, full).items()}
+    early = {branch for branch in branches if _must_run_both(full.problem, *arms[branch])}
+    free = [branch for branch in branches if branch not in early]
 
-    def form(late: frozenset[int]) -> Problem:
-        chosen = set(branches) - {branches[index] for index in late}
-        program = build_problem(bound_in_form(bound, chosen))
-        forms[id(program.problem)] = program, speculated_branches(bound.graph, chosen)
-        return program.problem
+    def best_of(sets: Iterable[set[PhaseId]], budget: Budget) -> tuple[set[PhaseId], ProgramProblem, Answer]:
+        """The best of the forms in which the arms of these branches are outside, with a bound of all."""
+        programs = [(chosen, build_problem(bound_in_form(bound, chosen))) for chosen in sets]
+        planned = [(chosen, program, plan(program.problem, budget)) for chosen, program in programs]
+        possible = [one for one in planned if one[2].status is not Status.IMPOSSIBLE]
+        usable = [one for one in planned if one[2].is_usable]
+        if not usable:
+            return (possible or planned)[0]
+        chosen, program, answer = min(usable, key=lambda one: one[2].values)
+        least = min(one[2].lower_bound for one in possible)
+        return chosen, program, answer.bounded(replace(answer.proof, lower_bound=least))
 
-    planned = plan_selects(stated, budget, plan, form, MOST_TOGETHER, FAST)
-    if len(branches) > MOST_TOGETHER and full.problem.objectives[:1] == (Objective.LATENCY,):
-        planned = replace(planned, answer=_bounded(planned.answer, plan(relaxed(bound, build_problem), FAST)))
-    program, apart = forms[id(planned.problem)]
+    if len(branches) <= MOST_TOGETHER:
+        choices = product((False, True), repeat=len(free))
+        early, program, answer = best_of(
+            [early | {branch for branch, is_early in zip(free, choice, strict=True) if is_early} for choice in choices], budget
+        )
+    else:
+        for branch in free[:MOST_TRIED]:
+            early, *_ = best_of([early, early | {branch}], FAST)
+        early, program, answer = best_of([early], budget)
+        if answer.is_usable:
+            answer = answer.bounded(BoundCertificate("none", 0))
+        if full.problem.objectives[:1] == (Objective.LATENCY,):
+            answer = _bounded(answer, plan(relaxed(bound, build_problem), FAST))
+    apart = speculated_branches(bound.graph, early)
     places = tuple(PhaseIndex(index) for index, phase in enumerate(program.phases) if phase.id in (*apart, *divided))
-    return BranchForm(program.along(planned.answer.axes), replace(planned.answer, speculated=places))
+    return BranchForm(program.along(answer.axes), replace(answer, speculated=places))
+
+
+def _must_run_both(problem: Problem, branch: PhaseIndex, arms: frozenset[PhaseIndex]) -> bool:
+    """Must both arms run: because a directive holds only then, or because no class of devices can run all of the branch?"""
+    kinds = (problem.phases[p].ticks.keys() for p in arms)
+    if not set(problem.phases[branch].ticks).intersection(*kinds):
+        return True
+    for directive in problem.directives:
+        match directive:
+            case Speculate(_, phase) | Split(_, phase):
+                required = phase in arms or phase == branch
+            case Replicate(_, phase) | Keep(_, phase):
+                required = phase in arms
+            case Before(_, first, then) | IssueBefore(_, first, then):
+                required = not {*arms, branch}.isdisjoint(first) and not arms.isdisjoint(then)
+            case _:
+                required = False
+        if required:
+            return True
+    return False
 
 
 def _bounded(answer: Answer, least: Answer) -> Answer:
@@ -442,24 +486,6 @@ def with_arms(directives: Sequence[Directive], arms: Mapping[PhaseIndex, Sequenc
                 yield replace(directive, then=all_of(directive.then))
             case _:
                 yield directive
-
-
-def selects_of(bound: BoundGraph, full: ProgramProblem, branches: Sequence[PhaseId]) -> tuple[Select, ...]:
-    """The selects of the problem in which all arms are phases."""
-    index_of = {phase.id: PhaseIndex(at) for at, phase in enumerate(full.phases)}
-    maker = {value: PhaseIndex(at) for at, phase in enumerate(full.phases) for value in traverse.results(phase)}
-    selects: list[Select] = []
-    for branch in arms_of(bound, branches):
-        then, otherwise = (tuple(index_of[inner.id] for inner in _arm_phases(arm, index_of)) for arm in (branch.then,
-            branch.otherwise))
-        selects.append(Select(index_of[branch.id], maker[branch.condition], then, otherwise))
-    return tuple(selects)
-
-
-def arms_of(bound: BoundGraph, branches: Sequence[PhaseId]) -> list[Branch]:
-    """These branches as they appear in the graph."""
-    branch_of = {phase.id: phase for phase in traverse.all_phases(bound.graph) if isinstance(phase, Branch)}
-    return [branch_of[branch] for branch in branches]
 
 
 def _arm_phases(arm: SubGraph, index_of: dict[PhaseId, PhaseIndex]) -> list[Phase]:

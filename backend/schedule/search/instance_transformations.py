@@ -1,4 +1,4 @@
-"""Transformations of problems and modes: chunks of shards, unrolled executions.
+"""Transformations of modes: shards in chunks.
 
 Chunks let transfers overlap with computation, and let a device run a shard that its memory cannot hold at once.  They are
 introduced after the search: into the modes of its best plan, and of the best plans for unlimited memory and for infinite
@@ -14,22 +14,12 @@ from typing import Final
 
 from ....lang.support.records import replace
 from ..problem import (
-    Before,
     Decisions,
-    Directive,
-    IssueBefore,
-    Keep,
     LimitMemory,
     Mode,
-    NoSplit,
-    PhaseIndex,
     PhaseTask,
-    PlaceDirective,
     Problem,
-    Replicate,
     Schedule,
-    Speculate,
-    Split,
     directive_constraints,
 )
 from ..timeline.serial_sgs import ScheduleDecoder, decisions_of
@@ -254,44 +244,3 @@ IN_CHUNKS: Final = Strategy(
     "chunks", "chunks in sequence: whole shards cut into equal parts, of which copies overlap with the work of others",
     _in_chunks, lambda context: context.problem.chunks > 1, supports_chunks=True,
 )  # fmt: skip
-
-
-# ---------------------------------------------------------------------------------------------------- unrolled executions
-#
-# Several executions of a problem as one problem with copies of its phases.
-
-def unrolled(problem: Problem) -> Problem:
-    """The problem with a copy of the phases for each of its `batches` executions, `p#0`, `p#1`…; the problem itself if there is
-    one execution."""
-    count = len(problem.phases)
-    if problem.batches <= 1 or not count or problem.executions > 1:
-        return problem
-    phases = tuple(replace(phase, id=f"{phase.id}#{b}") for b in range(problem.batches) for phase in problem.phases)
-    edges = tuple(
-        replace(edge, source=PhaseIndex(edge.source + b * count), target=PhaseIndex(edge.target + b * count))
-        for b in range(problem.batches)
-        for edge in problem.edges
-    )
-    directives: list[Directive] = []
-    for directive in problem.directives:
-        directives += _directive_copies(directive, problem.batches, count)
-    return replace(problem, phases=phases, edges=edges, directives=tuple(directives), executions=problem.batches)
-
-
-def _directive_copies(directive: Directive, batches: int, count: int) -> Iterator[Directive]:
-    """One copy of the directive per execution."""
-
-    def moved(phases: Sequence[PhaseIndex], batch: int) -> tuple[PhaseIndex, ...]:
-        return tuple(PhaseIndex(p + batch * count) for p in phases)
-
-    for b in range(batches):
-        match directive:
-            case PlaceDirective(_, phases, _):
-                yield replace(directive, phases=moved(phases, b))
-            case Before(_, first, then) | IssueBefore(_, first, then):
-                yield replace(directive, first=moved(first, b), then=moved(then, b))
-            case Split(_, p) | NoSplit(_, p) | Replicate(_, p) | Keep(_, p) | Speculate(_, p):
-                yield replace(directive, phase=PhaseIndex(p + b * count))
-            case _:
-                if b == 0:
-                    yield directive

@@ -30,7 +30,6 @@ from ..problem import (
 )
 from ..timeline.objective_values import exact_objective_value, objective_values
 from ..timeline.serial_sgs import FOREVER, decisions_of
-from .instance_transformations import unrolled
 from .portfolio import Z3, bound_is_confirmed, plan_problem, search_context, solver_allowed
 from .primal_heuristics import (
     ANNEALING,
@@ -202,8 +201,6 @@ def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
     if not problem.objectives:
         problem = replace(problem, objectives=(Objective.LATENCY,))
     objectives = problem.objectives
-    if Objective.THROUGHPUT in objectives:
-        problem = unrolled(problem)
     answer = plan_problem(problem, budget)
     if answer.schedule is None or answer.status in (Status.IMPOSSIBLE, Status.ABORTED):
         return answer

@@ -12,8 +12,7 @@ from .problem_index import Routes
 # or combine runs; links cost by the byte.  With `power_off_unused`, an unused device is off; home is always on.
 #
 # Note [Interval].  The steady state of repeated executions is bound by the busiest device or channel: the initiation interval is
-# its ticks divided by the number of executions in the schedule.  A problem of several `batches` is planned `unrolled`: with a
-# copy of the phases per execution, so that executions can be distributed over devices.
+# its ticks.
 
 def objective_value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
     """Ticks, ticks of the initiation interval, millijoules rounded up, devices, or syncs."""
@@ -21,7 +20,7 @@ def objective_value(problem: Problem, schedule: Schedule, objective: Objective) 
         case Objective.LATENCY:
             return schedule.makespan
         case Objective.THROUGHPUT:
-            return -(-load_of_schedule(problem, schedule) // problem.executions)
+            return load_of_schedule(problem, schedule)
         case Objective.ENERGY:
             return -(-energy_of_schedule(problem, schedule) // 10**9)
         case Objective.MACHINES:

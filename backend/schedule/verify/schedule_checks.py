@@ -137,7 +137,7 @@ def objective_value(facts: JudgeIndex, objective: Objective, sync: Synchronisati
         case Objective.LATENCY:
             return _makespan(facts)
         case Objective.THROUGHPUT:
-            return ceil(Fraction(_busiest(facts), facts.problem.executions))
+            return _busiest(facts)
         case Objective.ENERGY:
             return _millijoules(facts)
         case Objective.MACHINES:
@@ -283,7 +283,7 @@ def elementary_lower_bound(problem: Problem) -> int:
         case Objective.LATENCY:
             return max(_critical_path(problem), ceil(_least_work(problem) / _device_count(problem)))
         case Objective.THROUGHPUT:
-            return ceil(_least_work(problem) / (_device_count(problem) * problem.executions))
+            return ceil(_least_work(problem) / _device_count(problem))
         case Objective.MACHINES:
             return min(1, len(problem.phases))
         case Objective.ENERGY | Objective.SYNCS:
