@@ -9,6 +9,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ...backend.schedule.plan.plan import Access, StreamStep
+from ...backend.schedule.single_device import Detail
+from ...backend.schedule.streams.pass_partitioning import CannotStream
+from ...backend.schedule.streams.stream_planning import (
+    PhaseCheck,
+    PlanSelection,
+    Selection,
+    SelectionStage,
+    Stored,
+    Streaming,
+    Target,
+    axes_before_tiles,
+    checks_of,
+    plan_streams,
+)
 from ...lang.diagnostics.model import Code, Diagnostic, Refused, RhoError
 from ...lang.support.records import dataclass, field, replace, require_invariant
 from ...lang.syntax.source import Span
@@ -24,15 +38,6 @@ if TYPE_CHECKING:
     from ...backend.io.reading import RowSource
     from ...backend.io.sources_and_sinks import RowSink
     from ...backend.schedule.plan.plan import Device, ExecutionPlan, PlannedFile
-    from ...backend.schedule.single_device import Detail
-    from ...backend.schedule.streams.stream_planning import (
-        PhaseCheck,
-        PlanSelection,
-        Selection,
-        SelectionStage,
-        Streaming,
-        Target,
-    )
     from ...backend.streams.spill import SelectedRows
     from ...backend.streams.stream_executor import TiledFiles
     from ...backend.vm.run_state import Observer, RunResults
@@ -79,7 +84,6 @@ def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[s
 def sinks_of(request: RunRequest, core: Core, *, runs: bool) -> dict[str, Target]:
     """The outputs that can be written tile by tile, by name; one without a file counts as an npy file, unless the plan `runs`."""
     from ...backend.io.writing import sink_type
-    from ...backend.schedule.streams.stream_planning import Target
 
     paths, files = Counter(path for _, path in request.written), Counter(name for name, _ in request.written)
     sinks = {}
@@ -130,8 +134,6 @@ def in_tiles(
 
     CannotStream: the phase that needs its operands as a whole.  Refused: a stored plan is for other devices, or out of date.
     """
-    from ...backend.schedule.single_device import Detail
-    from ...backend.schedule.streams.pass_partitioning import CannotStream
     from .scheduling import PlanPurpose
 
     core, request, bound, device = program.core, program.request, program.bound, program.plan.devices[0]
@@ -168,10 +170,7 @@ def plan_in_tiles(
     """
     from ...backend.schedule.program.plan_program import require_current
     from ...backend.schedule.program.schedule_from_plan import differing_parts
-    from ...backend.schedule.single_device import Detail
     from ...backend.schedule.streams.pass_checks import faults_of_streams
-    from ...backend.schedule.streams.pass_partitioning import CannotStream
-    from ...backend.schedule.streams.stream_planning import Stored, Streaming, plan_streams
 
     stages: list[SelectionStage] = []
 
@@ -207,7 +206,6 @@ def plan_in_tiles(
 def plan_stage(asked: Streaming, selection: Selection, device: Device, settle: PlanSelection, detail: Detail) -> SelectionStage:
     """Plan a selection stage, after those before it.  Raises CannotStream."""
     from ...backend.schedule.streams.pass_checks import faults_of_streams
-    from ...backend.schedule.streams.stream_planning import SelectionStage, plan_streams
 
     plan, planned = plan_streams(asked, device, (), detail, settle)
     faults = faults_of_streams(plan, planned.bound, planned.sources, asked.limit)
@@ -278,8 +276,6 @@ class InTiles:
 
     def _on_remaining_workers(self, program: LoadedProgram, workers: TileWorkers) -> _Planned:
         """The program planned for the workers that are left."""
-        from ...backend.schedule.single_device import Detail
-        from ...backend.schedule.streams.stream_planning import plan_streams
 
         left = workers.cluster.devices
         devices = tuple(one for at, one in enumerate(workers.devices) if at == 0 or one.device.id in left)
@@ -297,8 +293,6 @@ class InTiles:
         """Run the selection stages, which count what masks select, and plan the rest of the program with these sizes.
 
         The checker has left no fact about such a size open.  Raises RunFailed and Refused."""
-        from ...backend.schedule.single_device import Detail
-        from ...backend.schedule.streams.pass_partitioning import CannotStream
         from ...backend.streams.spill import SelectedRows
 
         selected: dict[str, SelectedRows] = {}
@@ -331,8 +325,6 @@ class InTiles:
         In memory all inputs are read first, and each phase completes before the next.  So the phases that may fail are computed
         again in this order, each alone.
         """
-        from ...backend.schedule.streams.pass_partitioning import CannotStream
-        from ...backend.schedule.streams.stream_planning import Target, axes_before_tiles, checks_of, plan_streams
         from ...backend.streams.spill import CheckedRows
         from ...backend.vm.check_failures import DATA_DEPENDENT_CHECKS
 

@@ -127,14 +127,14 @@ def test_a_changed_verdict_is_asked_for_again(verdict: str, folder: Path) -> Non
 
 
 def flip(file: Path, rng: np.random.Generator) -> None:
-    data = bytearray(file.read_bytes())
+    data = bytearray(file.read_bytes() or b"\0")  # an entry that an earlier way emptied, and no later run wrote again
     data[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
     file.write_bytes(data)
 
 
 def cut(file: Path, rng: np.random.Generator) -> None:
     data = file.read_bytes()
-    file.write_bytes(data[: int(rng.integers(len(data)))])
+    file.write_bytes(data[: int(rng.integers(len(data) or 1))])
 
 
 def rest_of_another(file: Path, rng: np.random.Generator) -> None:
