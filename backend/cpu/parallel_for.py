@@ -447,6 +447,31 @@ def _column_starts(size: int, step: int) -> list[int]:
     return [start for start in range(0, size, step) if not start or size - start >= _VECTOR]
 
 
+# ---------------------------------------------------------------------------------------------------- ranges of iterations
+
+FIRST_OPERATIONS: Final = 200_000
+"""Estimated scalar operations of the first range."""
+GROWTH: Final = 16
+"""The factor by which a range may be longer than the one before."""
+
+
+class RangeSizer:
+    """Divides up to `most` iterations into ranges no longer than an interrupt may wait; `points`: the most of one iteration."""
+
+    def __init__(self, first: int, last: int, most: int, points: int) -> None:
+        self.first, self.last, self.most = first, last, most
+        self.count = max(1, min(most, FIRST_OPERATIONS // points))
+
+    def ranges(self) -> Iterator[tuple[int, int]]:
+        while self.first < self.last:
+            start, self.first = self.first, min(self.last, self.first + self.count)
+            yield start, self.first
+
+    def took(self, count: int, nanoseconds: int) -> None:
+        wanted = min(count * GROWTH, int(count * tiering.INTERRUPT_NANOSECONDS / max(1, nanoseconds)))
+        self.count = max(1, min(self.most, wanted))
+
+
 # ---------------------------------------------------------------------------------------------------- time tiling
 #
 # Runs a region tiled in time (`transform.time_tiling`): chooses the tiles, their order and their threads (Frigo and Strumpen's

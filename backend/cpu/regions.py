@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from math import inf, prod
 from time import perf_counter_ns
 from typing import Any, Final, TypeAlias
@@ -20,12 +21,12 @@ from ..graph.bind_sizes import KnownValues
 from ..graph.fusion_groups import is_stencil_group
 from ..graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase as AnyPhase, PhaseId, ValueId
 from ..jit import tiering
-from ..jit.compiler import LruCache, MachineCode, address_of, is_installed, stored_value, vector_bytes
+from ..jit.compiler import LruCache, MachineCode, address_of, is_installed, read_value, stored_value, vector_bytes
 from ..library.operation_table import OPERATIONS, OperationRoutines
 from ..loopir.facts import IterationEstimate, Phase, estimate_iteration
 from ..loopir.ir import MOST_VALUES, Index, LoopProgram, View
 from ..loopir.templates import LatestState
-from ..lower.region import Region, lower_region, pointwise
+from ..lower.region import Region, lower_region, lowering_key, pointwise
 from ..lower.scope import (
     Check,
     ConstantData,
@@ -51,6 +52,7 @@ from .parallel_for import (
     UNBOUNDED_ROWS,
     ArgumentBlock,
     BufferRef,
+    RangeSizer,
     TaskLaunch,
     TiledRows,
     bands_of,
@@ -70,9 +72,6 @@ from .views import DTYPES, NumArray, has_unit_stride, in_parts, is_packed, model
 
 BackendOf: TypeAlias = Callable[[int], Backend]
 """Makes a back end with a number of threads."""
-_FIRST_OPERATIONS: Final = 200_000
-"""Estimated scalar operations of the first range."""
-_GROWTH: Final = 16
 ROUTINE_SIGNATURE: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _NANOSECONDS: Final = 0.2
 """Nanoseconds of a scalar function per point in compiled code."""
@@ -321,23 +320,6 @@ class RegionExecution:
         except CheckFailed as failure:
             raise failure.at(check.span) from None
         raise RunFailed([Diagnostic(Code.E703, f"{value[0]} is not a value of {check.kind.value}", check.span)])
-
-
-class RangeSizer:
-    """Divides up to `most` iterations into ranges no longer than an interrupt may wait; `points`: the most of one iteration."""
-
-    def __init__(self, first: int, last: int, most: int, points: int) -> None:
-        self.first, self.last, self.most = first, last, most
-        self.count = max(1, min(most, _FIRST_OPERATIONS // points))
-
-    def ranges(self) -> Iterator[tuple[int, int]]:
-        while self.first < self.last:
-            start, self.first = self.first, min(self.last, self.first + self.count)
-            yield start, self.first
-
-    def took(self, count: int, nanoseconds: int) -> None:
-        wanted = min(count * _GROWTH, int(count * tiering.INTERRUPT_NANOSECONDS / max(1, nanoseconds)))
-        self.count = max(1, min(self.most, wanted))
 
 
 class _ThreadBlock:
@@ -610,8 +592,8 @@ class RegionRun:
     phase: Phase
     region: Region | None = None
     reason: str = ""
-    lost: float = 0.0
-    """Nanoseconds that runs have lost by not running a compiled region."""
+    losses: tiering.Losses = field(default_factory=tiering.Losses)
+    """The runs before the region was lowered."""
     asked: bool = False
     compiled: dict[Key, CompiledRegion | None] = field(default_factory=dict)
     codes: dict[Key, RegionCode] = field(default_factory=dict)
@@ -640,18 +622,33 @@ class RegionRun:
             self.estimated = estimate_iteration(self.phase, types.types)
         return self.estimated
 
-    def lower(self, types: Types, program: Phases) -> None:
-        self.asked = True
+    def lower(self, types: Types, program: Phases, lost: float) -> bool:
+        """Lowers the region if it is time for that; `lost`: nanoseconds that this run loses without it."""
+        if self.asked:
+            return True
+        known = KnownValues(program.values(), types.types)
+        key = cache(lambda: lowering_key(self.phase, types.types, types.guards, known, may_be_flat=self.may_be_flat))
+        if not self.losses.permit(lost, lambda: bool(key()) and read_value(key()) is not None):
+            return False
+        self.asked, make = True, partial(self.lowered, types, known)
+        result = stored_value(key(), make) if key() else make()
+        if isinstance(result, str):
+            self.reason = result
+            return True
+        self.region = result
+        if self.region.is_pointwise and isinstance(self.phase, Loop):
+            self.pointwise = PointwiseLoop(self.phase, self.region, self.iteration(types))
+        self.single = simplify.scalar_index_views(self.region.program)
+        self.constant_values = frozenset([phase.result for phase in program.values() if isinstance(phase, Constant)])
+        self.called = frozenset(box.view for call in calls_of(self.region.program) for box in call.boxes)
+        return True
+
+    def lowered(self, types: Types, known: KnownValues) -> Region | str:
+        """Returns the region, or the reason why there is none."""
         try:
-            known = KnownValues(program.values(), types.types)
-            self.region = lower_region(self.phase, types.types, types.guards, known, may_be_flat=self.may_be_flat)
-            if self.region.is_pointwise and isinstance(self.phase, Loop):
-                self.pointwise = PointwiseLoop(self.phase, self.region, self.iteration(types))
-            self.single = simplify.scalar_index_views(self.region.program)
-            self.constant_values = frozenset([phase.result for phase in program.values() if isinstance(phase, Constant)])
-            self.called = frozenset(box.view for call in calls_of(self.region.program) for box in call.boxes)
+            return lower_region(self.phase, types.types, types.guards, known, may_be_flat=self.may_be_flat)
         except NotLowerable as unsupported:
-            self.reason = str(unsupported)
+            return str(unsupported)
 
     def run(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, backend_of: BackendOf, threads: int
             ) -> tuple[Any, ...] | None:  # fmt: skip
@@ -663,12 +660,7 @@ class RegionRun:
         if trips <= 0:
             return None
         lost = trips * iteration.phasewise_nanoseconds
-        self.lost += lost
-        if mode is tiering.Mode.AUTO and self.lost < tiering.WORTH_COMPILING:
-            return None
-        if not self.asked:
-            self.lower(types, program)
-        if self.region is None or not self.is_one(self.region, iteration):
+        if not self.lower(types, program, lost) or self.region is None or not self.is_one(self.region, iteration):
             return None
         arrays = self.inputs(memory, lambda constant: backend_of(1).constant(constant, types))
         if arrays is None:
@@ -703,11 +695,8 @@ class RegionRun:
         more = launches - overhead - trips * iteration.reduced * _REDUCED_NANOSECONDS
         if mode is not tiering.Mode.ALWAYS and more < 0:
             return False
-        if not self.asked:
-            self.lost += launches
-            if mode is tiering.Mode.AUTO and self.lost < tiering.WORTH_COMPILING:
-                return None
-            self.lower(types, program)
+        if not self.lower(types, program, launches):
+            return None
         if self.region is None or not self.is_one(self.region, iteration):
             return False
         calls = sum(routine.phase is not None for routine in self.region.routines)

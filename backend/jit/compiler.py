@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_Stored = TypeVar("_Stored")
 
 
 @dataclass(slots=True)
@@ -176,8 +177,6 @@ kernels."""
 
 C_FUNCTIONS = ("sin", "cos", "tan", "fmod")
 """Functions of the C library that kernels call as `rho_…`; Python's `math` calls the same."""
-
-
 MEMORY_FUNCTIONS = ("malloc", "free", "pthread_getspecific", "pthread_setspecific")
 """Functions of the C library that kernels call for their thread's scratch block (`llvm_builder.ThreadArena`)."""
 BLOCK_KEY = "rho_block_key"
@@ -824,26 +823,27 @@ def _reported_to_perf(kernel: MachineCode, code: bytes, address: int) -> int:
     return address
 
 
-def stored_value(kernel: MachineCode, make: Callable[[], _Stored]) -> _Stored:
-    """Returns what the disk cache has beside a kernel's code; makes and stores it if that is absent."""
-    key = f"value\n{_key(kernel)}"
-    value: _Stored | None = CACHE.read_value(key)
+def stored_value(key: object, make: Callable[[], _Stored]) -> _Stored:
+    """Returns the value that the disk cache has by the `repr` of a key; makes and stores it if that is absent."""
+    value: _Stored | None = read_value(key)
     if value is None:
         value = make()
-        CACHE.write_value(key, value)
+        CACHE.write_value(f"value\n{_key(key)}", value)
     return value
 
 
-_Stored = TypeVar("_Stored")
+def read_value(key: object) -> Any:
+    """Returns the value that `stored_value` has stored; None if it is absent."""
+    return CACHE.read_value(f"value\n{_key(key)}")
 
 
-def _key(kernel: MachineCode) -> str:
+def _key(kernel: object) -> str:
     return f"{identity()}\n{__version__} {code_version(*_GENERATOR)}\n{kernel!r}"
 
 
-_GENERATOR: Final = ("backend/codegen", "backend/jit", "backend/library", "backend/loopir", "backend/lower", "backend/scalar",
-                     "backend/transform", "backend/vm", "typechecker")  # fmt: skip
-"""The packages whose modules write or determine LLVM text."""
+_GENERATOR: Final = ("backend/codegen", "backend/graph", "backend/jit", "backend/library", "backend/loopir", "backend/lower",
+                     "backend/scalar", "backend/transform", "backend/vm", "typechecker")  # fmt: skip
+"""The packages whose modules write or determine LLVM text, or lower regions."""
 
 
 # ------------------------------------------------------------------------------------------ bounded caches

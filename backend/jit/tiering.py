@@ -1,10 +1,10 @@
 """Tiering: when a unit gets machine code, and thresholds of work for threads and interrupts.
 
 A unit (a phase, a row chain, a library operation, a region) without code runs on NumPy.  From its second run on, or if one run
-would lose `LOAD_NANOSECONDS`, it takes code that the disk cache has.  Otherwise its code is requested once runs have lost
-`WORTH_COMPILING` without it, and one background thread compiles requests, that with the greatest loss first, while runs without
-the code yield to it.  Only a run that would lose `COMPILE_NANOSECONDS` waits for its code.  The tier does not change any bit of a
-result.
+would lose `LOAD_NANOSECONDS`, it takes what the disk cache has: its code, and of a region its lowering.  Otherwise a region is
+lowered and code is requested once runs have lost `WORTH_COMPILING` without it, and one background thread compiles requests, that
+with the greatest loss first, while runs without the code yield to it.  Only a run that would lose `COMPILE_NANOSECONDS` waits for
+its code.  The tier does not change any bit of a result.
 
 `RHO_KERNELS`: `off` (never use kernels), `always` (compile before the first run), `warm` (as if every kernel had long been in
 use, which calibration measures); otherwise by these rules.
@@ -119,39 +119,58 @@ def _an_item(function: str, kind: Kind) -> float:
 # The thread is no daemon, since the process must not end while LLVM works; it ends with the last request or, when the main thread
 # ends, after the current module.  A forked child has neither the thread nor its queue; its runs request again.
 
-class CodeRequest:
-    """Code that is not loaded yet, the runs without it, and the nanoseconds that they have lost.
+class Losses:
+    """The runs of a unit without its code or its lowering, and the nanoseconds that they have lost."""
+
+    __slots__ = ("is_stored", "lost", "runs")
+
+    def __init__(self) -> None:
+        self.runs, self.lost = 0, 0.0
+        self.is_stored: bool | None = None
+
+    def permit(self, lost: float, find: Callable[[], bool]) -> bool:
+        """Counts a run that loses `lost` nanoseconds; may it take what the disk cache has (by `find`), or make it?"""
+        if mode() is not Mode.AUTO or lost >= COMPILE_NANOSECONDS:
+            return True
+        self.runs += 1
+        self.lost += lost
+        if self.runs == 1 and lost < LOAD_NANOSECONDS:
+            return False
+        if self.is_stored is None:
+            self.is_stored = find()
+        return self.is_stored or self.lost >= WORTH_COMPILING
+
+
+class CodeRequest(Losses):
+    """Code that is not loaded yet.
 
     `is_ready`: the code is loaded, cannot be compiled on this machine, or compiling it has failed."""
 
-    __slots__ = ("code", "compile", "is_queued", "is_ready", "is_stored", "lost", "runs")
+    __slots__ = ("code", "compile", "is_queued", "is_ready")
 
     def __init__(self, code: MachineCode) -> None:
-        self.code, self.runs, self.lost = code, 0, 0.0
+        super().__init__()
+        self.code = code
         self.is_queued = self.is_ready = False
-        self.is_stored: bool | None = None
         self.compile: Callable[[MachineCode], None] | None = None
 
     def is_wanted(self, lost: float) -> bool:
         """Should this run, which loses `lost` nanoseconds without the code, use it (and load or compile it now)?"""
         if self.is_ready or lost >= COMPILE_NANOSECONDS:
             return True
-        self.runs += 1
-        self.lost += lost
+        is_permitted = self.permit(lost, self._find)
         if self.is_queued:
             _compiler.yield_to()
-            return False
-        if self.runs == 1 and lost < LOAD_NANOSECONDS:
-            return False
-        if self.is_stored is None:
-            from .compiler import is_stored
-
-            self.is_stored = is_stored(self.code)
-        if self.is_stored and not _compiler.is_busy:
+        elif is_permitted and self.is_stored and not _compiler.is_busy:
             return True
-        if self.is_stored or self.lost >= WORTH_COMPILING:
+        elif is_permitted:
             _compiler.add(self)
         return False
+
+    def _find(self) -> bool:
+        from .compiler import is_stored
+
+        return is_stored(self.code)
 
 
 class _BackgroundCompiler:

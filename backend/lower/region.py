@@ -37,6 +37,7 @@ from ..graph.phases import (
     Term,
     ValueId,
     bits_of,
+    payload_key,
 )
 from ..loopir.facts import DEFERRED_OPS, in_place_chain, in_place_chains, trips_and_points
 from ..loopir.ir import ONE, ZERO, Fail, Index, LoopBuilder, LoopKind, LoopProgram, Statement, ViewRole, at, plus, times
@@ -649,6 +650,29 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
     sizes = tuple(scope.parameters.values())
     checks, routines = tuple(scope.checks), tuple(scope.routines)
     return Region(program, sizes, sources, checks, routines, states, isinstance(phase, Map), flat is not None)
+
+
+_MAX_KEYED_ITEMS: Final = 1 << 12
+"""The most items of constants inside a region whose lowering has a key."""
+
+
+def lowering_key(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], guards: Iterable[CoreGuard], known: KnownValues, *,
+                 may_be_flat: bool) -> str:  # fmt: skip
+    """All that determines the result of `lower_region`, as a text; empty for a region with calls of functions or large
+    constants."""
+    inner = [phase, *(member for graph in traverse.subgraphs(phase) for member in traverse.all_phases(graph))]
+    data = [payload_key(item) for member in inner if isinstance(member, Constant) for item in member.data]
+    if len(data) > _MAX_KEYED_ITEMS or any(isinstance(member, LibraryPhase) and member.op == "call" for member in inner):
+        return ""
+    params = [param for member in inner for graph in traverse.subgraphs(member) for param in graph.params]
+    values = sorted({*params, *traverse.uses(phase), *(value for member in inner for value in traverse.results(member))})
+    sizes = [size for member in inner for size in traverse.sizes(member)] + [n for value in values for n in types[value].shape]
+    variables = sorted((variable for size in sizes for variable in size.variables()), key=lambda variable: variable.id)
+    caps = [(variable.key, variable.cap, variable.minimum) for variable in dict.fromkeys(variables)]
+    literals = [(value, payload_key(known.literals[value])) for value in values if value in known.literals]
+    steps = [(value, known.steps[value]) for value in values if value in known.steps]
+    waits = sorted(variable.id for variable in _variables(guards))
+    return repr((may_be_flat, phase, data, [(value, types[value]) for value in values], caps, literals, steps, waits))
 
 
 def _scratch(shape: tuple[Index, ...]) -> Source:

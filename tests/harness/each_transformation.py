@@ -27,7 +27,7 @@ from transformations import Transformed, at_run_time, hoisted, iterations, shard
 from transformed_programs import branches, coordinates, elementwise_loops, loops, phases, rotated_rows, rows, stencils
 
 from rho import backend
-from rho.backend.cpu import regions
+from rho.backend.cpu import parallel_for, regions
 from rho.backend.graph import fusion_groups
 from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.verify import verify
@@ -111,7 +111,7 @@ def in_kernels(name: str, drawing: Drawing, core: Any) -> Trial:
 
     with ExitStack() as stack:
         stack.enter_context(kernels("always"))
-        stack.enter_context(mock.patch.object(regions, "_FIRST_OPERATIONS", 1))
+        stack.enter_context(mock.patch.object(parallel_for, "FIRST_OPERATIONS", 1))
         stack.enter_context(mock.patch.object(regions, "parallel_for", in_any_order))
         for limit in ("STENCIL_MIN_ITEMS", "MANY_ITEMS"):
             stack.enter_context(mock.patch.object(fusion_groups, limit, 1))

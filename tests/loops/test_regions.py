@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from share import drawing, share
 
 import rho
-from rho.backend.cpu import regions, regions as pointwise, regions as ranges
+from rho.backend.cpu import parallel_for, regions, regions as pointwise, regions as ranges
 from rho.backend.graph.phases import is_unread
-from rho.backend.jit import tiering
+from rho.backend.jit import compiler, tiering
 from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir.verifier import verify
 
@@ -54,6 +56,53 @@ def _bits(item: Any) -> Any:
 CASES = [pytest.param(text, makes, id=text) for text, makes in REGIONS]
 
 
+def test_stored_lowerings_are_those_that_lowering_makes(
+    ran: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RHO_KERNEL_CACHE", str(tmp_path))
+    monkeypatch.setenv("RHO_KERNELS", "always")
+    lower, keyed, calls = regions.lower_region, dict[str, str](), 0
+
+    def lowered(*args: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        key, region = regions.lowering_key(*args, **options), lower(*args, **options)
+        assert not key or keyed.setdefault(key, repr(region)) == repr(region), "the key of another region"
+        return region
+
+    monkeypatch.setattr(regions, "lower_region", lowered)
+    for text, makes in share([*REGIONS, *((text, makes) for text, makes, _ in ROUTINES)]):
+        given = [make(np.random.default_rng(7)) for make in makes]
+        ran.clear()
+        first = [outcome(rho.compile(text), arguments) for arguments in given]
+        began, calls = len(ran), 0
+        ran.clear()
+        monkeypatch.setattr(regions, "_runs", LruCache(256))
+        again = [outcome(rho.compile(text), arguments) for arguments in given]
+        assert all(map(same, first, again)) and calls == 0 and len(ran) == began, text
+
+
+def test_a_region_with_stored_code_is_chosen_from_the_second_call_on(
+    ran: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RHO_KERNEL_CACHE", str(tmp_path))
+    monkeypatch.setattr(tiering, "_requests", {})
+    monkeypatch.setattr(compiler, "_addresses", {})
+    text, x = f"{{{{⍵×0.5+{drawing('region').random()}}}⍣5⊢⍵}}", np.arange(40.0)
+    monkeypatch.setenv("RHO_KERNELS", "always")
+    wanted = rho.compile(text)(x)
+    monkeypatch.delenv("RHO_KERNELS")
+    monkeypatch.setattr(regions, "_runs", LruCache(256))
+    monkeypatch.setattr(tiering, "_requests", {})
+    monkeypatch.setattr(compiler, "_addresses", {})
+    ran.clear()
+    function = rho.compile(text)
+    assert np.array_equal(function(x), wanted) and not ran, "one run loads nothing"
+    assert all(np.array_equal(function(x), wanted) for _ in range(4))
+    (run,) = regions._runs.values()
+    assert run.region is not None and any(run.compiled.values()), "before runs have lost what lowering takes"
+
+
 @pytest.mark.parametrize(("text", "makes"), CASES)
 def test_bits(text: str, makes: list[Make], ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     function = rho.compile(text)
@@ -83,8 +132,8 @@ def test_ranges_change_no_bit(text: str, ran: list[str], monkeypatch: pytest.Mon
     expected = outcome(rho.compile(text), args)
     monkeypatch.setenv("RHO_KERNELS", "always")
     monkeypatch.setattr(tiering, "INTERRUPT_NANOSECONDS", 1)
-    monkeypatch.setattr(ranges, "_FIRST_OPERATIONS", 1)
-    monkeypatch.setattr(ranges, "_GROWTH", 1)
+    monkeypatch.setattr(parallel_for, "FIRST_OPERATIONS", 1)
+    monkeypatch.setattr(parallel_for, "GROWTH", 1)
     assert same(outcome(rho.compile(text), args), expected)
     assert ran
 

@@ -13,7 +13,7 @@ import pytest
 
 import rho
 from rho import backend
-from rho.backend.cpu import regions, regions as ranges
+from rho.backend.cpu import parallel_for, regions
 from rho.backend.graph.phases import Loop
 from rho.backend.jit import tiering
 from rho.backend.jit.compiler import LruCache
@@ -68,7 +68,7 @@ def test_a_signal_in_machine_code(monkeypatch: pytest.MonkeyPatch, capfd: pytest
     function = rho.compile(PRODUCTS.replace("N", "3000000"))
     x = np.random.default_rng(1).random((2, 4, 4)) * 0.5
     rho.compile(PRODUCTS.replace("N", "9"))(x)
-    monkeypatch.setattr(ranges, "_FIRST_OPERATIONS", 1 << 60)  # one range: Python is in routines alone
+    monkeypatch.setattr(parallel_for, "FIRST_OPERATIONS", 1 << 60)  # one range: Python is in routines alone
     main = threading.main_thread().ident
     assert main is not None
     for delay in (0.2, 0.21, 0.22, 0.23):
@@ -103,7 +103,7 @@ def test_cells_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "off")
     expected = rho.compile(text)(x)
     monkeypatch.setenv("RHO_KERNELS", "always")
-    monkeypatch.setattr(ranges, "_FIRST_OPERATIONS", 1)
+    monkeypatch.setattr(parallel_for, "FIRST_OPERATIONS", 1)
     function = rho.compile(text)
     for _ in range(5):
         assert function(x).tobytes() == expected.tobytes()

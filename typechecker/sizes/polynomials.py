@@ -106,7 +106,7 @@ class Size:
         return hash(self.key)
 
     def __repr__(self) -> str:
-        return f"Size({self})"
+        return f"Size({self.key})"
 
     @property
     def constant(self) -> int | None:
