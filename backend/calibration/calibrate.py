@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import log
 from statistics import geometric_mean, median
 from time import perf_counter_ns, thread_time_ns
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -206,9 +206,16 @@ def ratios(device: DeviceProfile, watch: LoadMonitor, effort: CalibrationEffort)
                     yield Fraction(actual, estimate), text
 
 
-def pace(device: DeviceProfile, period_ns: int = _PACE_NS, clock: Clock = perf_counter_ns) -> Fraction:
-    """The current slowdown of this process compared with its tables: the mean ratio of a few programs, divided by the share of
-    `period_ns` in which the process had its processors; 1 without tables."""
+class Pace(NamedTuple):
+    """The current slowdown of a process compared with its tables, and the part of it due to others that use its processors."""
+
+    slowdown: Fraction = Fraction(1)
+    by_others: Fraction = Fraction(1)
+
+
+def pace(device: DeviceProfile, period_ns: int = _PACE_NS, clock: Clock = perf_counter_ns) -> Pace:
+    """The pace of this process: the mean ratio of a few programs, divided by the share of `period_ns` in which the process had
+    its processors; 1 without tables."""
     ratios: dict[str, list[float]] = {}
     with _one_pace, warm_kernels(), CpuBackend(device.threads).quiet():
         probed = {text: ProbeProgram(text, {"x": f"f64[{shape}]", "y": f"f64[{shape}]"}, last()).ready(_PACED, device.threads)
@@ -222,12 +229,13 @@ def pace(device: DeviceProfile, period_ns: int = _PACE_NS, clock: Clock = perf_c
                     if isinstance(took.step, Structured | LibraryPhase):
                         estimate = step_ns(took.step, ready.bound, device, Calibration())
                         if estimate is None or not estimate.ns:
-                            return Fraction(1)
+                            return Pace()
                         ratios.setdefault(text, []).append(took.ns / estimate.ns)
         elapsed = max(1, clock() - start)
         used = thread_time_ns() - used if device.threads == 1 else elapsed - (waited_ns() - waited) // device.threads
     share = min(1.0, max(used / elapsed, 0.001))
-    return Fraction(geometric_mean(median(of_text) for of_text in ratios.values()) / share).limit_denominator(100) or Fraction(1)
+    slowdown = geometric_mean(median(of_text) for of_text in ratios.values()) / share
+    return Pace(Fraction(slowdown).limit_denominator(100) or Fraction(1), Fraction(1 / share).limit_denominator(100))
 
 
 def shares(values: Sequence[Fraction]) -> tuple[Fraction, Fraction]:

@@ -16,7 +16,7 @@ from typing import Final
 from ...lang.diagnostics.model import Code, Diagnostic, Refused
 from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
-from ..calibration.calibrate import pace
+from ..calibration.calibrate import Pace, pace
 from ..devices.cost_functions import Duplex
 from ..devices.profile import CPU, STORE, Calibration, CostTable, DeviceProfile, LinkProfile, Profile
 from ..devices.profile_toml import Places, Problems, read_profile
@@ -108,12 +108,13 @@ def threads_of(members: Sequence[ClusterMember], member: ClusterMember) -> int:
 @dataclass(frozen=True, slots=True)
 class Tables:
     """The cost tables of a process: its calibration, with the device that has them; its current slowdown is `pace`, measured by
-    short programs, times `drift`, measured by the last runs."""
+    short programs, times `drift`, measured by the last runs.  `messages`: the processor time of both ends of a message."""
 
     calibration: Calibration
     device: DeviceProfile
     pace: Fraction = Fraction(1)
     drift: Fraction = Fraction(1)
+    messages: CostTable | None = None
 
 
 NO_TABLES: Final[Mapping[str, Tables]] = MappingProxyType({})
@@ -135,9 +136,10 @@ def describe(workers: Sequence[Worker], local: Profile) -> dict[str, Tables]:
             known[said["digest"]] = read_profile(f"<profile of {worker.member.label}>", said["profile"])
         profile = known[said["digest"]]
         pace_of, drift = Fraction(*said["pace"]), Fraction(*said["drift"])
-        tables[worker.member.address] = Tables(profile.calibration, profile.home, pace_of, drift)
+        messages = rising(said["messages"]) if said["messages"] else None
+        tables[worker.member.address] = Tables(profile.calibration, profile.home, pace_of, drift, messages)
     home = replace(local.home, threads=1) if any(one.is_here for one in members) else local.home
-    tables[HERE] = Tables(local.calibration, local.home, pace(home, PACED_NS) if len(alike) > 1 else Fraction(1))
+    tables[HERE] = Tables(local.calibration, local.home, (pace(home, PACED_NS) if len(alike) > 1 else Pace()).slowdown)
     return tables
 
 
@@ -155,7 +157,8 @@ def profile_of(
     for member in members:
         node, threads = f"n{machines.index(member.machine)}", threads_of(members, member)
         devices.append(replace(
-            _at_present(tables.get(member.address, usual)), name=member.name, kind="worker", node=node, threads=threads,
+            _with_messages(_at_present(tables.get(member.address, usual)), member, members, tables), name=member.name,
+            kind="worker", node=node, threads=threads,
             memory_bytes=member.memory, memory_reserve=RESERVE, home=False, sync_ns=SYNC_NS, reserved={"worker": member.address},
         ))  # fmt: skip
     links = []
@@ -169,6 +172,20 @@ def profile_of(
 
 def _at_present(tables: Tables) -> DeviceProfile:
     return tables.device.slower(tables.pace * tables.drift)
+
+
+def _with_messages(
+    device: DeviceProfile, member: ClusterMember, members: Sequence[ClusterMember], tables: Mapping[str, Tables]
+) -> DeviceProfile:  # fmt: skip
+    """The device with what it takes to send or receive a message, the most of workers with the same processors: both ends of it
+    where home has them too."""
+    shared = [one for one in members if (one.machine, one.cpus, one.group) == (member.machine, member.cpus, member.group)]
+    said = [table.ns for one in shared if one.address in tables and (table := tables[one.address].messages) is not None]
+    if not said:
+        return device
+    ends = 2 if member.is_here else 1
+    slowest = rising([max(1, max(times) * ends // 2) for times in zip(*said, strict=True)])
+    return replace(device, ops={**device.ops, "message": slowest})
 
 
 def _together(calibrations: Sequence[Calibration]) -> Calibration:

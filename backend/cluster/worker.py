@@ -19,17 +19,16 @@ import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from fractions import Fraction
 from functools import partial
 from hashlib import sha256
-from time import monotonic, perf_counter_ns
+from time import monotonic, perf_counter_ns, process_time_ns
 from types import MappingProxyType
 from typing import Any, Final
 
 from ...lang.diagnostics.model import Code, Diagnostic, RhoError, RunFailed
 from ...lang.support.processes import cores, memory, model
 from ...lang.support.records import dataclass, field, replace
-from ..calibration.calibrate import pace
+from ..calibration.calibrate import Pace, pace
 from ..cpu.backend import CpuBackend
 from ..devices.profile import Profile
 from ..devices.profile_toml import canonical
@@ -223,15 +222,18 @@ def tables_digest(profile: Profile) -> str:
     return sha256(canonical(replace(profile, devices=(home,), calibration=facts)).encode()).hexdigest()
 
 
-def description(threads: int, known: Collection[str], *, paced: bool) -> dict[str, Any]:
-    """The description of this process: the text of its profile, if its digest is not `known`; with `paced`, the current slowdown
-    of a device with `threads` threads compared with its tables."""
+def description(threads: int, known: Collection[str], messages: Callable[[], Sequence[int]], *, paced: bool) -> dict[str, Any]:
+    """The description of this process: the text of its profile, if its digest is not `known`; the processor time of both ends of
+    `messages`; with `paced`, the current slowdown of a device with `threads` threads compared with its tables."""
     profile = machine()
     digest, text = tables_digest(profile), ""
     if digest not in known:
         text = canonical(profile)
-    factor = pace(replace(profile.home, threads=threads), PACED_NS) if paced else Fraction(1)
-    return {"digest": digest, "profile": text, "pace": [factor.numerator, factor.denominator]}
+    at_present = pace(replace(profile.home, threads=threads), PACED_NS) if paced else Pace()
+    return {
+        "digest": digest, "profile": text, "pace": at_present.slowdown.as_integer_ratio(),
+        "messages": [rounded(round(ns * at_present.by_others)) for ns in messages()],
+    }  # fmt: skip
 
 
 PACED_NS: Final = 300_000_000
@@ -264,6 +266,13 @@ class Resident:
         self.peers: dict[tuple[str, int], Connection] = {}
         self.doorway = ConnectionListener(host, accepting, self.admit)
         self.host, self.port, self.token = host, self.doorway.port, self.doorway.token
+
+    def messages(self) -> Sequence[int]:
+        """The processor time of both ends of messages of this process to itself, by size; none if it cannot reach itself."""
+        try:
+            return link_table((self.host, self.port, self.token), self.connecting, clock=process_time_ns).ns
+        except Lost:
+            return ()
 
     def close(self) -> None:
         """Accept no more connections."""
@@ -399,7 +408,7 @@ class ClientConnection:
                     self.resident.keep(facts["digest"], unpack_stream(facts) if "rewrites" in facts else unpack(facts))
                 case MessageKind.DESCRIBE:
                     drift = self.resident.drift.factor
-                    said = description(facts["threads"], facts["known"], paced=facts["paced"])
+                    said = description(facts["threads"], facts["known"], self.resident.messages, paced=facts["paced"])
                     said["drift"] = [drift.numerator, drift.denominator]
                 case MessageKind.MEASURE:
                     said = {"ns": link_table(facts["to"], self.resident.connecting).ns}

@@ -342,6 +342,21 @@ def packing_ticks(size: int, profile: Profile, tick_ns: int = 1) -> Fraction:
     return Fraction(grains, max(1, size) * GRAIN * tick_ns)
 
 
+def with_messages(ticks: Ticks, sizes: Sequence[int], device: DeviceProfile, rows: int, tick_ns: int = 1) -> Ticks:
+    """The ticks of a phase, and of sending and receiving values of `sizes` bytes in all its `rows`, by one of the device's
+    threads, which computes nothing meanwhile."""
+    table = device.ops.get("message")
+    if table is None or not sizes:
+        return ticks
+
+    def handling(count: int) -> int:
+        return -(-sum(table.at(-(-size * count // rows)) for size in sizes) // (device.threads * tick_ns * GRAIN))
+
+    measured = (-(-rows * at // size) for size in sizes if size for at in table.size)
+    counts = sorted({1, rows, *(count for count in (*measured, *(at for at, _ in ticks.points)) if 0 < count < rows)})
+    return Ticks(tuple((count, ticks.at(count) + handling(count)) for count in counts))
+
+
 def missing_operation(phase: Phase, bound: BoundGraph, device: DeviceProfile) -> str | None:
     """The operation whose missing table keeps a device from running the phase; None if it can run it."""
     try:

@@ -319,7 +319,8 @@ class Profile:
 #   * `turn`: an application in a loop that waits for the one before, `turn.exp` a transcendental one;
 #   * `team`: what all threads take for so many nanoseconds of one, where helpers are woken, `team.reduced` of reductions whose
 #     partial results are joined, `team.long` of long loops, `team.rows` of chains along rows that make a number of each,
-#     `team.handed` where one thread has made an operand; `cut`, `cut.reduced`: what pieces take more where helpers sleep on.
+#     `team.handed` where one thread has made an operand; `cut`, `cut.reduced`: what pieces take more where helpers sleep on;
+#   * `message`: processor time of sending or receiving so many bytes, in which a worker computes nothing (LogP's overhead).
 #
 # Layouts of a reduction: `full` (no cells left), `row` (what is reduced lies side by side, rows of 1024), `short` (rows of 8),
 # `col` (cells lie side by side, 1024 of them), `narrow` (8 of them).
@@ -334,7 +335,7 @@ SHAPES: Final = ("square", "tall", "wide")
 LIBRARY_CLASSES: Final = ("scan", "gather", "sort", "search", "compact", "scatter", "solve", "factor", "transform", "random",
                           "format", "sequential", "fill")  # fmt: skip
 PARTS: Final = ("step", "first", "call", "fresh", "team", "point", "ufunc", "row", "column", "line", "turn", "cut", "disk",
-                "scratch", "transfer")  # fmt: skip
+                "scratch", "transfer", "message")  # fmt: skip
 _KINDS: Final = {kind.value: kind for kind in Kind}
 _HEADS: Final = frozenset({
     *FUNCTIONS, *CLASSES, *STREAMS, *MATRICES, *LIBRARY_CLASSES, *LIBRARY, "reduce", *PARTS,

@@ -292,7 +292,6 @@ class _FenceGate(Fences):
         """Waits for a fence; returns False if it will never be passed."""
         with self.change:
             self.waiting[queue] = fence
-            self.change.notify_all()
             try:
                 while not (self.stopped or self.is_passed(fence)):
                     if self.is_deadlocked():
@@ -322,7 +321,8 @@ class _FenceGate(Fences):
     def arrived(self, fence: Hashable, of: int) -> None:
         with self.change:
             Fences.passed(self, fence, of)
-            self.change.notify_all()
+            if fence in self.waiting.values() and self.is_passed(fence):
+                self.change.notify_all()
 
     def forget(self, fences: Sequence[Hashable]) -> None:
         with self.change:

@@ -14,13 +14,18 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.calibration.calibrate import Pace
 from rho.backend.cluster import cluster_profile, worker
 from rho.backend.cluster.client import ClusterClient
 from rho.backend.cluster.cluster_profile import DeclaredDevices, Tables, profile_of, profile_of_members, threads_of
 from rho.backend.cluster.membership import ClusterMember, share_of_processors
+from rho.backend.cluster.wire import SIZES
+from rho.backend.devices.cost_functions import Ticks
+from rho.backend.devices.phase_cost import with_messages
 from rho.backend.devices.profile import CostTable, DeviceProfile, Profile
 from rho.backend.devices.profile_toml import canonical, read_profile
 from rho.backend.graph.bind_sizes import BoundGraph
+from rho.backend.graph.phases import Structured
 from rho.backend.schedule.plan.plan import ExecutionPlan, RunStep
 from rho.backend.schedule.problem import Status
 from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program
@@ -53,7 +58,7 @@ def paces(monkeypatch: pytest.MonkeyPatch) -> dict[int, Fraction]:
     """How slow processes are, by their threads; home has one thread."""
     paces: dict[int, Fraction] = {}
     for module in (worker, cluster_profile):
-        monkeypatch.setattr(module, "pace", lambda device, _: paces.get(device.threads, Fraction(1)))
+        monkeypatch.setattr(module, "pace", lambda device, _: Pace(paces.get(device.threads, Fraction(1))))
     return paces
 
 
@@ -65,6 +70,11 @@ def planned(profile: Profile, data: dict[str, Any], text: str = TEXT) -> tuple[E
     plan = plan_program(core, bound, profile).plan
     assert faults_of_stored(plan, bound, core, profile) == []
     return plan, bound
+
+
+def without_messages(device: DeviceProfile) -> dict[str, CostTable]:
+    assert "message" in device.ops
+    return {name: table for name, table in device.ops.items() if name != "message"}
 
 
 def rows_of(plan: ExecutionPlan) -> dict[str, int]:
@@ -90,7 +100,8 @@ def test_equal_local_workers_are_alike_and_nobody_measures(threads: Threads, pac
     with ClusterClient(Some(threads, 3), this_machine()) as cluster:
         home, *workers = cluster.profile.devices
         assert {device.launch_ns for device in workers} == {home.launch_ns} == {this_machine().home.launch_ns}
-        assert all(device.same_times(home) for device in workers)
+        assert all(device.same_times(workers[0]) for device in workers), "messages too, whoever measured most"
+        assert all(replace(device, ops=without_messages(device)).same_times(home) for device in workers)
 
 
 def test_rows_follow_what_workers_measure_and_the_plan_is_verified(threads: Threads, paces: dict[int, Fraction]) -> None:
@@ -99,7 +110,8 @@ def test_rows_follow_what_workers_measure_and_the_plan_is_verified(threads: Thre
     with ClusterClient(Unlike(threads, (0,), (1, 2)), this_machine()) as cluster:
         home, slow, quick = cluster.profile.devices
         assert (slow.threads, quick.threads) == (1, 2) and slow.launch_ns == home.launch_ns == 3 * quick.launch_ns
-        assert slow.ops == {name: CostTable(one.size, tuple(3 * ns for ns in one.ns)) for name, one in quick.ops.items()}
+        slower = {name: CostTable(one.size, tuple(3 * ns for ns in one.ns)) for name, one in without_messages(quick).items()}
+        assert without_messages(slow) == slower
         links = [replace(link, table=CostTable((1 << 20,), (1,)), latency_ns=1) for link in cluster.profile.links]
         plan, bound = planned(replace(cluster.profile, links=tuple(links)), data)
         rows = rows_of(plan)
@@ -255,3 +267,49 @@ def test_this_process_shares_its_processors_with_itself() -> None:
     assert DeviceProfile("a", "cpu", launch_ns=10, ops={"add.f64": CostTable((8,), (5,))}).slower(Fraction(3, 2)).ops == {
         "add.f64": CostTable((8,), (8,))
     }
+
+
+# ---------------------------------------------------------------------------------------------------- processor time of messages
+
+def test_messages_take_the_processors_of_both_ends_where_home_has_them_too() -> None:
+    local = this_machine()
+    said = {"tcp://10.0.0.0:99": (100, 200, 4000), "tcp://10.0.0.1:99": (90, 300, 2000), "tcp://10.0.0.2:99": (10, 10, 30)}
+    here = [replace(one, is_here=True, cpus=(at // 2,)) for at, one in enumerate(members(3))]
+    for listed, ends in ((here, 2), ([replace(one, is_here=False) for one in here], 1)):
+        tables = {address: Tables(local.calibration, local.home, messages=CostTable(SIZES, ns)) for address, ns in said.items()}
+        home, *workers = profile_of(local, listed, None, tables).devices
+        assert "message" not in home.ops
+        shared = tuple(ns * ends // 2 for ns in (100, 300, 4000))
+        assert [one.ops["message"].ns for one in workers] == [shared, shared, tuple(ns * ends // 2 for ns in (10, 10, 30))]
+    assert all("message" not in one.ops for one in profile_of(local, here).devices)
+
+
+def test_a_worker_computes_nothing_while_it_receives_and_sends() -> None:
+    """Found by measuring: plans cut into sixteen chunks to hide messages that took the processors of those that computed."""
+    data = {"x": np.linspace(0, 1, ROWS)}
+    listed = [replace(one, is_here=True, cpus=(at,), cores=1) for at, one in enumerate(members(2))]
+    local = this_machine()
+    made, sizes = [], []
+    for ns in (None, (50_000, 60_000, 1_000_000)):
+        messages = None if ns is None else CostTable(SIZES, ns)
+        tables = {one.address: Tables(local.calibration, local.home, messages=messages) for one in listed}
+        profile = profile_of(local, listed, None, tables)
+        home = replace(profile.devices[0].slower(Fraction(1000)), home=True)
+        plan, bound = planned(replace(profile, devices=(home, *profile.devices[1:])), data)
+        assert plan.prediction is not None
+        made.append(plan.prediction.makespan * plan.tick_ns)
+        (phase,) = (p for p in bound.graph.phases if isinstance(p, Structured))
+        steps = [step for queue in plan.main.queues for step in queue.steps if isinstance(step, RunStep)]
+        sizes.append(sum(step.phase == phase.id for step in steps))
+    handled = 2 * 8 * ROWS / 2  # each worker receives and sends half of 8 MB
+    assert made[1] - made[0] > 0.5 * handled / 2_097_152 * 1_000_000
+    assert sizes[1] < sizes[0], "fewer chunks"
+
+
+def test_messages_are_counted_by_rows_and_threads() -> None:
+    device = DeviceProfile("w0", "cpu", threads=2, ops={"message": CostTable((100, 1000), (10, 100))})
+    ticks = Ticks(((1, 7), (50, 7), (100, 107)))
+    both = with_messages(ticks, [1000, 100], device, 100)
+    assert [both.at(rows) - ticks.at(rows) for rows in (1, 10, 100)] == [10, 10, 55]
+    assert with_messages(ticks, [], device, 100) is ticks and with_messages(ticks, [8], replace(device, ops={}), 100) is ticks
+    assert with_messages(Ticks(((1, 7),)), [1000], device, 1).points == ((1, 57),)

@@ -362,8 +362,8 @@ def test_the_pace_of_a_process_is_what_programs_take_by_its_share_of_the_process
     monkeypatch.setattr(measure, "step_ns", lambda *given: SimpleNamespace(ns=1000))
     monkeypatch.setattr(measure, "thread_time_ns", partial(next, itertools.count(0, 25)))
     device = DeviceProfile("cpu0", "cpu")
-    assert measure.pace(device, 0, partial(next, itertools.count(0, 50))) == 12
+    assert measure.pace(device, 0, partial(next, itertools.count(0, 50))).slowdown == 12
     monkeypatch.setattr(measure, "waited_ns", partial(next, itertools.count(0, 100)))  # two threads, which wait half of the time
-    assert measure.pace(replace(device, threads=2), 0, partial(next, itertools.count(0, 50))) == 6
+    assert measure.pace(replace(device, threads=2), 0, partial(next, itertools.count(0, 50))).slowdown == 6
     monkeypatch.setattr(measure, "step_ns", lambda *given: None)
-    assert measure.pace(device, 0, partial(next, itertools.count(0, 50))) == 1
+    assert measure.pace(device, 0, partial(next, itertools.count(0, 50))).slowdown == 1

@@ -59,12 +59,14 @@ TicksOf = Callable[[Phase, DeviceGroup, Cut | None, int], Ticks | None]
 
 @dataclass(frozen=True, slots=True)
 class CostContext:
-    """The devices, and the costs of phases of an iteration on them; `packing`: that of the rows of a value of so many bytes;
+    """The devices, and the costs of phases of an iteration on them; `messages`: ticks of a phase with those of sending and
+    receiving values of so many bytes in so many rows; `packing`: that of the rows of a value of so many bytes;
     `first_run_overhead`: additional ticks of first executions, for compiling kernels."""
 
     groups: tuple[DeviceGroup, ...]
     links: tuple[Link, ...]
     ticks: Callable[[Phase, DeviceGroup, Cut | None, BoundGraph], Ticks | None]
+    messages: Callable[[Ticks, DeviceGroup, Sequence[int], int], Ticks]
     combine_ticks: Callable[[int], int]
     packing: Callable[[int], Fraction]
     first_run_overhead: Callable[[Sequence[Phase], DeviceGroup], int]

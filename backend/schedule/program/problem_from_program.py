@@ -23,7 +23,15 @@ from ....lang.diagnostics.model import Code, Diagnostic, Refused
 from ....lang.support.records import dataclass, replace
 from ....typechecker.sizes.polynomials import SizeVariable
 from ...devices.cost_functions import Ticks
-from ...devices.phase_cost import ExecutionKind, combine_ticks, making_ticks, missing_operation, packing_ticks, phase_ticks
+from ...devices.phase_cost import (
+    ExecutionKind,
+    combine_ticks,
+    making_ticks,
+    missing_operation,
+    packing_ticks,
+    phase_ticks,
+    with_messages,
+)
 from ...devices.profile import DeviceProfile, Profile
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
@@ -42,6 +50,7 @@ from ..program_facts.partitioning import (
     full_box,
     max_subtrees,
     operand_boxes,
+    output_store_name,
     reads_of,
     reason_not_cut,
     space_of,
@@ -139,6 +148,10 @@ def _cost_context(profile: Profile, tick_ns: int, ticks_of: TicksOf | None, exec
             return ticks_of(phase, group, cut, tick_ns)
         return _profile_ticks(phase, group, cut, tick_ns, bound, profile, execution)
 
+    def messages(ticks: Ticks, group: DeviceGroup, sizes: Sequence[int], rows: int) -> Ticks:
+        device = None if ticks_of is not None else profile.device(group.id)
+        return ticks if device is None else with_messages(ticks, sizes, device, rows, tick_ns)
+
     def making(phases: Sequence[Phase], group: DeviceGroup) -> int:
         return 0 if ticks_of is not None else making_ticks(phases, profile, group.id, tick_ns)
 
@@ -148,7 +161,7 @@ def _cost_context(profile: Profile, tick_ns: int, ticks_of: TicksOf | None, exec
     def packing(size: int) -> Fraction:
         return packing_ticks(size, profile, tick_ns)
 
-    return CostContext(groups, links, ticks, combined, packing, making, tick_ns)
+    return CostContext(groups, links, ticks, messages, combined, packing, making, tick_ns)
 
 
 def iteration_problem(iteration: LoopIteration, cuts: AxisChoice, tables: Sequence[Mapping[str, Ticks | None]],
@@ -160,7 +173,8 @@ def iteration_problem(iteration: LoopIteration, cuts: AxisChoice, tables: Sequen
     def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
         return tables[places[phase.id]][group.kind]
 
-    builder = _ProblemBuilder(bound, options_along(bound.graph, cuts), replace(context, ticks=ticks), frozenset(), {})
+    alone = replace(context, ticks=ticks, messages=_without_messages)
+    builder = _ProblemBuilder(bound, options_along(bound.graph, cuts), alone, frozenset(), {})
     space = builder.space()
     edges = [_with_rows_read(edge[0, 0], iteration, cuts) for edge in space.edges]
     stop = [PhaseIndex(p) for p, phase in enumerate(bound.graph.phases) if iteration.stop in traverse.results(phase)]
@@ -173,6 +187,11 @@ def cuts_of_fewest_bytes(bound: BoundGraph, fixed: Mapping[PhaseId, PhaseCut], c
     options = options_of(bound.graph, fixed)
     free = replace(context, ticks=lambda *_: None, combine_ticks=lambda _: 0, packing=lambda _: Fraction(0))
     return choice_of(options, least_bytes(_ProblemBuilder(bound, options, free, frozenset(), {}).space()))
+
+
+def _without_messages(ticks: Ticks, group: DeviceGroup, sizes: Sequence[int], rows: int) -> Ticks:
+    """The ticks of a phase without messages."""
+    return ticks
 
 
 def _with_rows_read(edge: Edge, iteration: LoopIteration, cuts: AxisChoice) -> Edge:
@@ -320,9 +339,10 @@ class _ProblemBuilder:
         if leaving is not None:
             size = leaving
         ticks: dict[str, Ticks] = {}
+        exchanged, rows = self.exchanged(phase, numbers), 1 if cut is None else cut.rows
         for group in self.context.groups:
             if group.kind not in ticks and (table := self.context.ticks(phase, group, cut, self.bound)) is not None:
-                ticks[group.kind] = table
+                ticks[group.kind] = self.context.messages(table, group, exchanged, rows)
         combine = None
         if cut is not None and cut.combines:
             partial = size * (max_subtrees(cut.rows) if cut.grain == BLOCK else 1)
@@ -334,6 +354,16 @@ class _ProblemBuilder:
             name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, isinstance(phase, Print | Output), home=effect,
             effect=effect,
         )  # fmt: skip
+
+    def exchanged(self, phase: Phase, numbers: Numbers) -> list[int]:
+        """The bytes of the values that a device away from home receives from home for a phase, or sends there."""
+        graph, stores = self.bound.graph, self.bound.stores
+        received = {one for other in graph.phases if isinstance(other, Input) and other.name not in stores
+                    for one in traverse.results(other)}  # fmt: skip
+        sent = {other.arg for other in graph.phases if isinstance(other, Print | Output)
+                and not (isinstance(other, Output) and output_store_name(other.name) in stores)}  # fmt: skip
+        values = [*received.intersection(traverse.uses(phase)), *sent.intersection(traverse.results(phase))]
+        return [numbers.bytes(graph.types[value]) for value in sorted(values)]
 
     def distributed_task(self, distributed: DistributedLoop, name: str, size: int) -> PhaseTask:
         """The phase of a distributed loop."""
