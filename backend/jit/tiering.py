@@ -128,11 +128,13 @@ class Losses:
         self.runs, self.lost = 0, 0.0
         self.is_stored: bool | None = None
 
-    def permit(self, lost: float, find: Callable[[], bool]) -> bool:
-        """Counts a run that loses `lost` nanoseconds; may it take what the disk cache has (by `find`), or make it?"""
+    def permit(self, lost: float, find: Callable[[], bool], before: int = 0) -> bool:
+        """Counts a run that loses `lost` nanoseconds; may it take what the disk cache has (by `find`), or make it?
+
+        `before`: runs of the unit that have not been counted."""
         if mode() is not Mode.AUTO or lost >= COMPILE_NANOSECONDS:
             return True
-        self.runs += 1
+        self.runs = max(self.runs, before) + 1
         self.lost += lost
         if self.runs == 1 and lost < LOAD_NANOSECONDS:
             return False
@@ -154,11 +156,11 @@ class CodeRequest(Losses):
         self.is_queued = self.is_ready = False
         self.compile: Callable[[MachineCode], None] | None = None
 
-    def is_wanted(self, lost: float) -> bool:
+    def is_wanted(self, lost: float, before: int = 0) -> bool:
         """Should this run, which loses `lost` nanoseconds without the code, use it (and load or compile it now)?"""
         if self.is_ready or lost >= COMPILE_NANOSECONDS:
             return True
-        is_permitted = self.permit(lost, self._find)
+        is_permitted = self.permit(lost, self._find, before)
         if self.is_queued:
             _compiler.yield_to()
         elif is_permitted and self.is_stored and not _compiler.is_busy:
@@ -247,11 +249,12 @@ def pays(lost: float) -> bool:
     return lost >= LAUNCH_NANOSECONDS or mode() is Mode.ALWAYS
 
 
-def is_wanted(code: MachineCode, lost: float) -> bool:
-    """Should this run, which loses `lost` nanoseconds without the code, use the code?  Each call counts as a run."""
+def is_wanted(code: MachineCode, lost: float, before: int = 0) -> bool:
+    """Should this run, which loses `lost` nanoseconds without the code, use the code?  Each call counts as a run; `before`: runs
+    of the unit that have not been counted."""
     from .compiler import is_ready
 
-    return is_ready(code) or mode() is not Mode.AUTO or request_of(code).is_wanted(lost)
+    return is_ready(code) or mode() is not Mode.AUTO or request_of(code).is_wanted(lost, before)
 
 
 def work(body: Body, points: int) -> int:

@@ -444,6 +444,8 @@ class BytecodeProgram:
     def __init__(self, native: Native, machine: RunState, threads: int) -> None:
         self.native, self.machine, self.threads, self.layouts = native, machine, threads, Layouts()
         self.keep: list[object] = []
+        self.before = 0
+        """Runs of the plan before the program was made."""
 
     def begin(self, words: Sequence[int], inputs: Sequence[NativeInput], keep: Sequence[object]) -> None:
         """Set the words; `keep`: objects that must stay alive, since the words contain their addresses."""

@@ -115,6 +115,7 @@ class CallSite:
             return
         values = dict(zip(self.operands, arrays, strict=True))
         binding = Specialization(program.layouts, program.machine, program.threads, lost, values, self.results)
+        binding.before = program.before
         try:
             self.bind(binding)
             if binding.waiting:

@@ -243,6 +243,7 @@ class PreparedPlan:
         self.links = links or native_signature(bound)
         self._program: BytecodeProgram | None = None
         self._is_encodable = bool(self.links.outputs)
+        self._runs = 0
         self._is_repeated = has_long_loops(bound)
         self._named = sum(isinstance(p, Output) for p in graph.phases)
         shown = [p for p in graph.phases if isinstance(p, Output)], [p for p in graph.phases if isinstance(p, Print)]
@@ -258,6 +259,8 @@ class PreparedPlan:
             reset = self._reset if self._defines and self._machine.guards else None
             self._program = native_program(self._words, self._machine, self._backend, self.links.names, self._exhausted, reset)
             self._is_encodable = self._program is not None
+            if self._program is not None:
+                self._program.before = self._runs
         return self._program
 
     def _reset(self) -> int:
@@ -290,7 +293,7 @@ class PreparedPlan:
 
     def run_steps(self, inputs: Mapping[str, Any]) -> RunResults:
         """Runs by the interpreter in Python."""
-        machine = self._machine
+        machine, self._runs = self._machine, self._runs + 1
         machine.inputs = inputs
         if self._defines:
             self._reset()

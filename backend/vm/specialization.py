@@ -305,11 +305,13 @@ class Specialization:
         self.length_table = 0
         """The table of lengths of the result, if the first launch determines how many cells it has."""
         self.helpers = 0
+        self.before = 0
+        """Runs of the program in Python."""
         self.waiting: list[tiering.CodeRequest] = []
 
     def wants(self, code: MachineCode) -> bool:
         """Is the code compiled, or worth compiling now?  If not, its request is added to `waiting`."""
-        is_wanted = tiering.is_wanted(code, self.lost)
+        is_wanted = tiering.is_wanted(code, self.lost, self.before)
         if not is_wanted:
             self.waiting.append(tiering.request_of(code))
         return is_wanted

@@ -9,13 +9,18 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
+from share import drawing, share
 
 import rho
+from rho.backend.cpu import regions
 from rho.backend.jit import compiler, tiering
 from rho.backend.jit.tiering import COMPILE_NANOSECONDS, LOAD_NANOSECONDS, WORTH_COMPILING, is_wanted, request_of
+from rho.backend.vm import runtime
+from rho.backend.vm.call_sites import CallSite
 from rho.shell.embedding.functions import Function
 
 WATCHDOG = 120.0
@@ -148,6 +153,38 @@ def test_without_more_threads_the_run_that_loses_most_compiles(compiled: list[st
 
 def call_until_native(function: Function, *given: object) -> None:
     until(lambda: (function(*given), not tiering._compiler.is_busy and not tiering._requests)[1])
+
+
+STORED = (
+    "{C×⍵+⍵}", "{+/⍵×C}", "{⍵÷√+/⍵*2+C}", "{⍵⍳⌈/⍵×C}", "{(⍵>C)/⍵}", "{+/(⍵>C)/⍵}", "{⍸⍵>C}", "{+\\⍵-C}", "{(3+/⍵)÷3+C}",
+    "{⍵[⍋⍵×C]}", "{{⍵×0.5+C}⍣5⊢⍵}", "{x←⍵∘.×C+⍵ ⋄ {y←x+.×⍵ ⋄ y÷√y+.×y}⍣20⊢⍵}", "{{0.25×(1⌽⍵)+(¯1⌽⍵)+C×⍵}⍣10⊢⍵}",
+)  # fmt: skip
+
+
+@pytest.mark.skipif(runtime.native() is None, reason="no native calls in this Python")
+@pytest.mark.parametrize("text", share(STORED))
+def test_code_on_disk_is_installed_in_the_second_call(text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RHO_KERNEL_CACHE", str(tmp_path))
+    monkeypatch.delenv("RHO_KERNELS", raising=False)
+    text, given, seen = text.replace("C", f"{drawing(text).random():.6f}"), np.arange(40.0) / 40, list[object]()
+    called = CallSite.__call__
+    monkeypatch.setattr(CallSite, "__call__", lambda self, *given: (seen.append(self), called(self, *given))[1])
+
+    def begin() -> Function:
+        monkeypatch.setattr(compiler, "_addresses", {})
+        monkeypatch.setattr(tiering, "_requests", {})
+        monkeypatch.setattr(regions, "_runs", compiler.LruCache(256))
+        return rho.compile(text)
+
+    first = begin()
+    with monkeypatch.context() as patch:
+        patch.setattr(tiering, "WORTH_COMPILING", 1.0)
+        wanted = first(given)
+        until(lambda: (seen.clear(), first(given), not tiering._compiler.is_busy and not seen)[2])
+    again = begin()
+    assert all(np.array_equal(again(given), wanted) for _ in range(2)) and seen
+    seen.clear()
+    assert all(np.array_equal(again(given), wanted) for _ in range(4)) and not seen, "the third call runs the code"
 
 
 def test_a_function_stays_on_numpy_where_llvm_refuses_its_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from share import drawing, share
+from share import share
 
 import rho
 from rho.backend.cpu import parallel_for, regions, regions as pointwise, regions as ranges
 from rho.backend.graph.phases import is_unread
-from rho.backend.jit import compiler, tiering
+from rho.backend.jit import tiering
 from rho.backend.jit.compiler import LruCache
 from rho.backend.loopir.verifier import verify
 
@@ -80,27 +80,6 @@ def test_stored_lowerings_are_those_that_lowering_makes(
         monkeypatch.setattr(regions, "_runs", LruCache(256))
         again = [outcome(rho.compile(text), arguments) for arguments in given]
         assert all(map(same, first, again)) and calls == 0 and len(ran) == began, text
-
-
-def test_a_region_with_stored_code_is_chosen_from_the_second_call_on(
-    ran: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("RHO_KERNEL_CACHE", str(tmp_path))
-    monkeypatch.setattr(tiering, "_requests", {})
-    monkeypatch.setattr(compiler, "_addresses", {})
-    text, x = f"{{{{⍵×0.5+{drawing('region').random()}}}⍣5⊢⍵}}", np.arange(40.0)
-    monkeypatch.setenv("RHO_KERNELS", "always")
-    wanted = rho.compile(text)(x)
-    monkeypatch.delenv("RHO_KERNELS")
-    monkeypatch.setattr(regions, "_runs", LruCache(256))
-    monkeypatch.setattr(tiering, "_requests", {})
-    monkeypatch.setattr(compiler, "_addresses", {})
-    ran.clear()
-    function = rho.compile(text)
-    assert np.array_equal(function(x), wanted) and not ran, "one run loads nothing"
-    assert all(np.array_equal(function(x), wanted) for _ in range(4))
-    (run,) = regions._runs.values()
-    assert run.region is not None and any(run.compiled.values()), "before runs have lost what lowering takes"
 
 
 @pytest.mark.parametrize(("text", "makes"), CASES)
