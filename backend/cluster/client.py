@@ -399,7 +399,7 @@ class ClusterClient:
         self.drift, self.learned = Drift(), 0
         """Of home; and how often tables were found to be off, so that plans are made anew."""
         self.lost: list[Lost] = []
-        self.workers = Workers(membership.context)
+        self.workers = Workers(membership.context, membership.doing)
         self.one_run = threading.Lock()
 
     def connected(self) -> list[Worker]:

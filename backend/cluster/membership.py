@@ -25,7 +25,7 @@ from typing import Any, Final, Protocol
 
 from ...lang.diagnostics.model import Code, Diagnostic, RunFailed
 from ...lang.support.files import KERNEL_TEXT, read_text
-from ...lang.support.processes import POLL_SECONDS, wait_for
+from ...lang.support.processes import POLL_SECONDS, doing, wait_for
 from ...lang.support.records import dataclass, field
 from ...lang.syntax.source import Span
 from .cluster_transport import Process, ProcessJournal
@@ -65,6 +65,7 @@ PATIENCE: Final = 10.0
 """Seconds for a scheduler to answer, and for the first worker to join."""
 STARTING: Final = 60.0
 """Seconds for a worker that answers to import Rho."""
+NANNY_SECONDS: Final = 2.0
 _NO_ROUTES: Final[dict[str, list[str]]] = {f"distributed.{server}.http.routes": [] for server in ("scheduler", "worker")}
 """Disables Dask's HTTP routes, since HTTP is not encrypted and does not authenticate users."""
 
@@ -87,6 +88,8 @@ class ClusterMember:
     """The processors that it may use, if the system reports them."""
     group: str = ""
     """The control group of processes that share a limit on processor time."""
+    pid: int = 0
+    """The number of its process on its machine; 0 if nobody can look at it."""
 
     @property
     def door(self) -> Door:
@@ -151,6 +154,21 @@ class Membership:
             return lambda: self.client.run(question, workers=[address], on_error="raise")[address]
 
         return answers({address: asking(address) for address in listed}, seconds)
+
+    def doing(self, member: ClusterMember) -> str:
+        """What the process of a worker is seen to do (`processes.doing`), from here or by Dask's nanny on its machine."""
+        if not member.pid:
+            return ""
+        if member.is_here:
+            return doing(member.pid)
+
+        def ask_nanny() -> Any:
+            return self.client.run(doing, member.pid, workers=[member.address], nanny=True)[member.address]
+
+        try:
+            return str(answer(ask_nanny, NANNY_SECONDS))
+        except Exception:  # there is none, or it hangs too
+            return ""
 
     def show(self, name: str, run: str, members: Sequence[ClusterMember]) -> Callable[[], None]:
         """Shows a run on the dashboard, as a task on each worker that ends with the run there.  Returns a function that cancels
@@ -289,7 +307,8 @@ def start_resident(dask_worker: Any) -> dict[str, Any]:
     memory = dask_worker.memory_manager.memory_limit
     return {
         "host": resident.host, "port": resident.port, "token": resident.token, "machine": socket.gethostname(),
-        "cores": CPU_COUNT, "memory": int(memory) if memory else None, "version": version(), **share_of_processors(),
+        "cores": CPU_COUNT, "memory": int(memory) if memory else None, "version": version(), "pid": os.getpid(),
+        **share_of_processors(),
     }  # fmt: skip
 
 
@@ -395,9 +414,10 @@ class ClusterRun(Protocol):
 class Workers:
     """All workers to which home is connected, by address.  The condition `change` guards what they have reported."""
 
-    def __init__(self, context: ssl.SSLContext | None) -> None:
-        """`context`: the TLS context, if connections are encrypted."""
-        self.context = context
+    def __init__(self, context: ssl.SSLContext | None, doing: Callable[[ClusterMember], str] = lambda member: "") -> None:
+        """`context`: the TLS context, if connections are encrypted; `doing`: what the process of a worker is seen to do."""
+        self.context, self.doing = context, doing
+        self.who = {"as": "home", "pid": os.getpid(), "machine": socket.gethostname()}
         self.change = threading.Condition()
         self.connected: dict[str, Worker] = {}
         self.running: ClusterRun | None = None
@@ -410,8 +430,9 @@ class Workers:
             connected.process = connected.connection.process = process
             return connected
         require_same(member.address, member.version)
-        worker = Worker(member, process, self, connect(member.door, process, {"as": "home"}, self.context))
+        worker = Worker(member, process, self, connect(member.door, process, self.who, self.context))
         self.connected[member.address] = worker
+        worker.connection.doing = partial(self.doing, member)
         worker.begin()
         return worker
 

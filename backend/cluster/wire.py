@@ -2,8 +2,9 @@
 
 A connection may be read by one thread and written by others.  Its socket never blocks: a thread waits for the socket outside the
 lock, which is held only around single calls (an encrypted socket must not be read and written at once).  Every received byte is a
-sign of life; a long silence raises `Lost`, as does the end of the connection.  How long depends on the silences before (an
-adaptive failure detector): a process with a hundredth of a processor answers late, but it answers.
+sign of life; a long silence raises `Lost`, as does the end of the connection.  How long depends on what is seen of the other
+process (`doing`): one that runs, or wants to, is waited for longer, one that was stopped is not; where nothing is seen, on the
+silences before (an adaptive failure detector).
 """
 
 from __future__ import annotations
@@ -119,6 +120,8 @@ class Connection:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.sock, self.process, self.patience, self.until = sock, process, patience, until
         self.closed, self.longest_silence = False, 0.0
+        self.doing: Callable[[], str] = lambda: ""
+        """What the other process is seen to do (`processes.doing`)."""
         self._writing, self._socket = threading.Lock(), threading.Lock()
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(sock, select.POLLIN)
@@ -200,8 +203,7 @@ class Connection:
 
     def _wait(self, ready: Any) -> None:
         start = monotonic()
-        patience = max(self.patience, min(SILENCES * self.longest_silence, MOST_PATIENCE))
-        until = start + patience
+        until = start + self.patience
         if self.until is not None:
             if start > self.until:
                 raise Lost(self.process, "it took too long to say who it is")
@@ -210,7 +212,12 @@ class Connection:
             if self.closed:
                 raise Lost(self.process, "the connection was closed")
             if monotonic() > until:
-                raise Lost(self.process, f"it has said nothing for {patience:.0f} seconds")
+                doing = "" if self.until is not None else self.doing()
+                longest = {"working": MOST_PATIENCE, "stopped": 0.0}.get(doing, SILENCES * self.longest_silence)
+                until = min(monotonic() + self.patience, start + min(longest, MOST_PATIENCE))
+                if self.until is not None or monotonic() > until:
+                    seen = {"stopped": ": its process is stopped", "waiting": ": its process waits"}.get(doing, "")
+                    raise Lost(self.process, f"it has said nothing for {monotonic() - start:.0f} seconds{seen}")
         self.longest_silence = max(self.longest_silence, monotonic() - start)
 
 

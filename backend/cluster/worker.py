@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from ...lang.diagnostics.model import Code, Diagnostic, RhoError, RunFailed
-from ...lang.support.processes import cores, memory, model
+from ...lang.support.processes import cores, doing, memory, model
 from ...lang.support.records import dataclass, field, replace
 from ..calibration.calibrate import Pace, pace
 from ..cpu.backend import CpuBackend
@@ -282,6 +282,8 @@ class Resident:
         """Serves a home until its connection ends, or keeps the connection of another worker of a run."""
         match facts:
             case {"as": "home"}:
+                if facts.get("machine") == socket.gethostname():
+                    connection.doing = partial(doing, int(facts["pid"]))
                 ClientConnection(self, connection).serve()
             case {"as": "worker", "run": str(run), "from": int(process)}:
                 with self.change:

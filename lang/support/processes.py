@@ -219,6 +219,35 @@ def model() -> str:
     return platform.processor() or platform.machine() or "processor"
 
 
+_SAMPLES: Final = 5
+_SAMPLE_SECONDS: Final = 0.02
+
+
+def doing(number: int) -> str:
+    """What another process of this machine does: `working` if in most of a few samples a thread of it runs, or wants a processor
+    or the disk; `stopped` (by a signal, or ended), `waiting`; empty where the system does not say."""
+    from contextlib import suppress
+
+    from .files import KERNEL_TEXT, read_text
+
+    busy = 0
+    for sample in range(_SAMPLES):
+        if sample:
+            sleep(_SAMPLE_SECONDS)
+        states = set[str]()
+        try:
+            threads = os.listdir(f"/proc/{number}/task")
+        except OSError:
+            return ""
+        for thread in threads:
+            with suppress(OSError, ValueError, IndexError):  # it has ended meanwhile
+                states.add(read_text(f"/proc/{number}/task/{thread}/stat", KERNEL_TEXT).rpartition(")")[2].split()[0])
+        if states and states <= {*"TtZX"}:
+            return "stopped"
+        busy += not states.isdisjoint("RD")
+    return "working" if 2 * busy > _SAMPLES else "waiting"
+
+
 # ---------------------------------------------------------------------------------------------------- packages
 
 def is_numpy_installed() -> bool:

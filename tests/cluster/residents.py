@@ -24,9 +24,9 @@ from rho.shell.execution.stored_plans import this_machine
 OWN = Profile((DeviceProfile("cpu0", "cpu", home=True),))
 
 
-def member(name: str, host: str, port: int, token: str) -> ClusterMember:
+def member(name: str, host: str, port: int, token: str, pid: int = 0) -> ClusterMember:
     address, machine, here = f"tcp://{host}:{port}", socket.gethostname(), share_of_processors()
-    return ClusterMember(name, address, host, port, token, machine, 2, 1 << 30, version(), True, **here)
+    return ClusterMember(name, address, host, port, token, machine, 2, 1 << 30, version(), True, **here, pid=pid)
 
 
 class Unseen(Membership):
@@ -106,7 +106,7 @@ class Spawned(Unseen):
         for process in started:
             assert process.stdout is not None
             port, token = process.stdout.readline().split()
-            self.processes.append((process, member("", "127.0.0.1", int(port), token)))
+            self.processes.append((process, member("", "127.0.0.1", int(port), token, process.pid)))
 
     def members(self) -> list[ClusterMember]:
         return [replace(one, name=f"w{at}") for at, (_, one) in enumerate(self.processes)]

@@ -6,19 +6,24 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from itertools import accumulate
+from functools import partial
+from itertools import accumulate, chain, repeat
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from rho.backend.cluster import wire
+from rho.backend.cluster.client import ClusterClient
+from rho.lang.support.processes import doing
 from rho.tests.cluster import unlike_processes
+from rho.tests.cluster.residents import OWN, Some, Spawned
 
 pytestmark = pytest.mark.long
 
@@ -60,6 +65,70 @@ def test_who_answers_late_is_waited_for_longer(
             while True:
                 connection._wait(SimpleNamespace(poll=poll))
                 answers.pop(0)
+
+
+@pytest.mark.parametrize(("seen", "lost_after"), [
+    (["working"] * 9, 60), (["stopped"], 8), (["waiting"], 24), ([""], 24), (["working", "working", "stopped"], 24),
+])
+def test_who_works_is_waited_for_and_who_is_stopped_is_not(
+    seen: list[str], lost_after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A first silence of more than eight seconds lost a worker whose process only computed with Python's lock, or was starved."""
+    now, looks = 0.0, chain(seen, repeat(seen[-1]))
+
+    def poll(milliseconds: int) -> bool:
+        nonlocal now
+        now += milliseconds / 1000
+        return False
+
+    monkeypatch.setattr(wire, "monotonic", lambda: now)
+    with closing(socket.socketpair()[0]) as one:
+        connection = wire.Connection(one, 1)
+        connection.longest_silence, connection.doing = 3.0, partial(next, looks)
+        with pytest.raises(wire.Lost, match=f"it has said nothing for {lost_after} seconds"):
+            connection._wait(SimpleNamespace(poll=poll))
+
+
+LOCKED = "import re, sys\nfor line in sys.stdin: re.match('(a+)+$', 'a' * 26 + 'b')"
+"""Computes with Python's lock, so that no other of its threads does."""
+
+
+def test_what_a_process_is_seen_to_do() -> None:
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+        try:
+            assert any(doing(busy.pid) == "working" for _ in range(100))
+            busy.send_signal(signal.SIGSTOP)
+            assert any(doing(busy.pid) == "stopped" for _ in range(100)) and doing(busy.pid) == "stopped"
+        finally:
+            busy.kill()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as idle:
+        assert any(doing(idle.pid) == "waiting" for _ in range(100)) and doing(idle.pid) == "waiting"
+        idle.communicate(b"")
+    assert doing(idle.pid) == ""
+
+
+class Locked(Spawned):
+    PROGRAM = Spawned.PROGRAM.replace("sys.stdin.read()", f"exec({LOCKED!r})")
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_worker_that_computes_with_pythons_lock_is_not_lost(*, stopped: bool) -> None:
+    with closing(Locked(1)) as spawned, ClusterClient(Some(spawned, 1), OWN) as cluster:
+        (worker,) = cluster.connected()
+        cluster.workers.ask([worker], wire.MessageKind.REST)
+        worker.connection.patience = 1.2  # home speaks each second
+        stdin = spawned.processes[0][0].stdin
+        assert stdin is not None
+        if stopped:
+            spawned.signal(0, signal.SIGSTOP)
+            with pytest.raises(wire.Lost, match="its process is stopped"):
+                cluster.workers.ask([worker], wire.MessageKind.REST)
+        else:
+            worker.connection.longest_silence = 0.0
+            while worker.connection.longest_silence < 2:
+                stdin.write("\n")
+                stdin.flush()
+                cluster.workers.ask([worker], wire.MessageKind.REST)
 
 
 def test_a_worker_with_little_of_a_processor_gets_fewer_rows(record_property: Callable[[str, object], None]) -> None:
