@@ -254,8 +254,8 @@ class StatementPrinter:
 #
 # - the main loop, over one vector or several an iteration (`llvm_registers.vectors_of`);
 # - where the stores are nontemporal, which cannot be masked, a loop over single vectors;
-# - a remainder loop with masked lanes, if the processor has masks and the loop loads no scratch that it stores; else a scalar
-#   loop.  If the body is long, there is only the masked loop, with as many vectors.
+# - a remainder loop with masked lanes, if the processor has masks (`has_masks`) and the loop loads no scratch that it stores;
+#   else a scalar loop.  If the body is long, there is only the masked loop, with as many vectors.
 #
 # In an inner loop with early exit a lane that has finished is carried along and keeps its values.  The remainder of a loop that
 # may fail is a scalar loop: if a check fails in a vector, the scalar loop runs over that vector again and finds the first failing
@@ -267,7 +267,7 @@ class StatementPrinter:
 # all its other passes together, and finds nothing to improve in addresses as they are printed here.
 
 _LEAST_MASKED: Final = 64
-"""The least vector width in bytes of processors with masked loads and stores."""
+"""The least vector width in bytes of processors that mask every load and store."""
 _MOST_TOGETHER: Final = 256
 """The most statements, over all vectors, of a reduction that is fully unrolled."""
 
@@ -395,14 +395,16 @@ class Printer(StatementPrinter):
         if node.kind is LoopKind.VECTOR and r.lanes == 1:
             lanes = lanes_of(node, self.views, self.vector_bytes)
         inside = [*walk(node.body)]
-        is_masked = lanes > 1 and self.vector_bytes >= _LEAST_MASKED and not fails(inside) and not self.reads_back(inside)
+        masks_all = self.vector_bytes >= _LEAST_MASKED
+        is_masked = lanes > 1 and self.has_masks(inside) and not fails(inside) and not self.reads_back(inside)
         values = [r.vector(c.initial) for c in node.carried]
         r.open()
         together = vectors_of(node, self.views, self.vector_bytes) if lanes > 1 else 1
         streams = any(self.views[s.view].streamed for s in inside if isinstance(s, Store))
         widths: list[int] = []
-        if lanes > 1 and (streams or together > 2 or not (is_masked and is_long(inside))):
-            widths = [together * lanes, *([lanes] if (streams or not is_masked) and together > 1 else ())]
+        if lanes > 1 and (streams or together > 2 or not (is_masked and masks_all and is_long(inside))):
+            has_single = together > 1 and (streams or not (is_masked and masks_all))
+            widths = [together * lanes, *([lanes] if has_single else ())]
             together = 1
         left, divisor = (None, 1) if fails(inside) else (iterations_of(node), divisor_of(node))
         for width in widths:
@@ -473,6 +475,15 @@ class Printer(StatementPrinter):
             if is_exact_in_any_order(c.reduction or "", c.kind):
                 total = combine(Vectors(w, 1), c.reduction or "", c.kind, r.scalar(c.initial), total)
             r.define(c.result, total)
+
+    def has_masks(self, body: Sequence[Statement]) -> bool:
+        """Returns whether masked lanes are quicker than a scalar loop: with AVX2, which masks items of at least four bytes, where
+        each iteration has a loop."""
+        kinds = (self.views[s.view].kind for s in body if isinstance(s, Load | Store))
+        if self.vector_bytes >= _LEAST_MASKED:
+            return True
+        has_loop = any(isinstance(s, For) for s in body)
+        return compiler.has_feature("avx2") and has_loop and all(kind.bytes >= 4 for kind in kinds)
 
     def reads_back(self, body: Sequence[Statement]) -> bool:
         """Returns whether a loop loads other items of a line of scratch than it stores; masks would defeat store forwarding

@@ -11,6 +11,7 @@ from ...lang.support.records import dataclass, replace
 from ...typechecker.elements import Kind, identity_of, is_ordered, neutral_element
 from ..graph.phases import ARGUMENT_REDUCTIONS, bits_of
 from ..lower.loop_order import BLOCK, LANES
+from ..scalar.function_table import LONG, weight_of
 from .ir import (
     ONE,
     ZERO,
@@ -206,6 +207,11 @@ def cannot_fail(statements: Sequence[Statement]) -> bool:
     return not any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(tuple(statements)))
 
 
+def is_long(statements: Sequence[Statement]) -> bool:
+    """Do the statements apply a function that takes so long that code for several forms of a loop does not pay?"""
+    return any(isinstance(s, Apply) and weight_of(s.function) >= LONG for s in walk(tuple(statements)))
+
+
 def padded(b: LoopBuilder, sums: Sequence[Reduction], start: Index, length: Index, items: Items
            ) -> Callable[[Index], Sequence[str]]:  # fmt: skip
     """The items from `start` on, followed by neutral ones."""
@@ -261,13 +267,15 @@ LANES_IN_MEMORY: Final = 64
 _LANE_BITS: Final = LANES.bit_length() - 1
 _FEW_ROWS: Final = 2 * LANES
 """The most rows for which several lanes of columns are added at once."""
+_TOGETHER: Final = 2
+"""The bits of the numbers of such lanes."""
 _FEW_BYTES: Final = 160
 """The most bytes of cells for which `_NEIGHBOURS` neighbouring lanes of columns are added at once."""
 _NEIGHBOURS: Final = 4
 _LINE: Final = 64
 """Bytes of a cache line, and of the widest vector."""
-_CELLS_IN_MEMORY: Final = 4096
-"""The most results of cells of lanes that follow each other."""
+_BYTES_IN_MEMORY: Final = 64 << 10
+"""The most bytes of the results of lanes that follow each other."""
 _BITS_IN_MEMORY: Final = 3
 """The most bits of the numbers of such lanes."""
 
@@ -406,41 +414,91 @@ class _ReducedRow(_SumBlock):
 
     def __init__(self, b: LoopBuilder, sums: Sequence[Reduction], items: Callable[[Index], Items], most: int) -> None:
         super().__init__(b, sums, items, most)
+        self.vector = min(_LINE // min(s.kind.bytes for s in self.sums), self.lanes_in_memory)
 
     def write(self, start: Index, length: Index) -> None:
-        """Stores the first row of lanes, adds the full vectors of further rows in the order of memory, then the remaining items,
-        padded with neutral items to a full vector; then halves the lanes in registers."""
-        b, items = self.b, self.items(ZERO)
-        if self.lanes_in_memory < LANES:
-            few = short_sum(b, self.sums, self.lanes_in_memory, padded(b, self.sums, start, length, items))
+        """Stores lanes, of which the halves of few items are joined first where several sums are computed at once: a single sum
+        waits for memory, and takes half as long to compile."""
+        b, lanes = self.b, self.lanes_in_memory
+        if lanes < LANES:
+            few = short_sum(b, self.sums, lanes, padded(b, self.sums, start, length, self.items(ZERO)))
             if few is not None:
                 b.statements += few.statements
                 self.store(self.lanes, ZERO, ZERO, few.totals)
                 return
-        vector, done, origin = min(_LINE // min(s.kind.bytes for s in self.sums), self.lanes_in_memory), ZERO, ZERO
+        with b.block() as many_rows:
+            self.write_rows(start, length)
+            self.halve(lanes)
+        if lanes < LANES or len(self.sums) == 1 or is_long(many_rows):
+            b.statements += many_rows
+            return
+        with b.block() as few_rows:
+            self.write_halves(start, length)
+            self.halve(LANES // 2)
+        are_lanes, are_few = b.compare("le", Index((), LANES), length), b.compare("le", length, Index((), _FEW_ROWS))
+        b.choose(b.apply("and", (are_lanes, are_few), Kind.BOOL, Kind.BOOL), few_rows, many_rows)
+
+    def halve(self, lanes: int) -> None:
+        """Halves the lanes that are stored, in registers."""
+        b = self.b
+        for one, view in zip(self.sums, self.lanes, strict=True):
+
+            def lane_of(lane: Index, view: str = view) -> list[str]:
+                return [b.load(view, (lane,))]
+
+            (total,) = in_vectors(b, [one], lane_of, (Index((), lanes),))
+            b.store(view, (ZERO,), total)
+
+    def write_halves(self, start: Index, length: Index) -> None:
+        """Stores the sums of each lane and the one half of the lanes further on, of at least `LANES` items and at most twice as
+        many: lanes of two items first, the last of them in a vector padded with neutral items."""
+        b, items, half, vector = self.b, self.items(ZERO), LANES // 2, self.vector
+        more = plus(length, Index((), -LANES))
+        full, above = quotient(b, more, vector), quotient(b, plus(more, Index((), vector - 1)), vector)
+        vectors = b.constant(Kind.I64, half // vector)
+        front = at(integer(b, "min", b.number(above), vectors))
+        both = plus(above, times(front, -1))
+        second = padded(b, self.sums, start, length, items)
+
+        def first(item: Index) -> Sequence[str]:
+            return items(plus(start, item), None)
+
+        @contextmanager
+        def lanes(lower: Index, upper: Index) -> Iterator[Index]:
+            with b.loop(LoopKind.VECTOR, (times(lower, vector),), (times(upper, vector),)) as lane:
+                yield at(lane.index)
+
+        for lower, upper, item in ((ZERO, full, first), (full, above, second)):
+            with lanes(lower, upper) as lane:
+                pair = first(lane), item(plus(lane, Index((), LANES)))
+                self.store(self.lanes, lane, ZERO, joined(b, self.sums, *pair))
+        with lanes(ZERO, both) as lane:
+            self.join(lane, ZERO, self.load(self.lanes, plus(lane, Index((), half)), ZERO))
+        with lanes(both, front) as lane:
+            self.join(lane, ZERO, first(plus(lane, Index((), half))))
+        with lanes(front, Index((), half // vector)) as lane:
+            self.store(self.lanes, lane, ZERO, joined(b, self.sums, first(lane), first(plus(lane, Index((), half)))))
+
+    def write_rows(self, start: Index, length: Index) -> None:
+        """Stores the first row of lanes, adds the full vectors of further rows in the order of memory, then the remaining items,
+        padded with neutral items to a full vector."""
+        b, items, vector, done, origin = self.b, self.items(ZERO), self.vector, ZERO, ZERO
         with b.block() as neutral, b.range(LoopKind.VECTOR, Index((), self.lanes_in_memory)) as lane:
             self.store(self.lanes, at(lane.index), ZERO, self.neutral)
         if self.lanes_in_memory < LANES:
             b.statements += neutral
         else:
             done = times(quotient(b, length, vector), vector)
-            self.write_vectors(start, length, done, vector, neutral)
+            self.write_vectors(start, length, done, neutral)
             origin = times(quotient(b, done, LANES), LANES)
         start, left = plus(start, origin), plus(length, times(origin, -1))
         stop = times(quotient(b, plus(left, Index((), vector - 1)), vector), vector)
         with b.loop(LoopKind.VECTOR, (plus(done, times(origin, -1)),), (stop,)) as lane:
             self.join(at(lane.index), ZERO, padded(b, self.sums, start, left, items)(at(lane.index)))
-        for one, view in zip(self.sums, self.lanes, strict=True):
 
-            def lane_of(lane: Index, view: str = view) -> list[str]:
-                return [b.load(view, (lane,))]
-
-            (total,) = in_vectors(b, [one], lane_of, (Index((), self.lanes_in_memory),))
-            b.store(view, (ZERO,), total)
-
-    def write_vectors(self, start: Index, length: Index, done: Index, vector: int, neutral: Sequence[Statement]) -> None:
+    def write_vectors(self, start: Index, length: Index, done: Index, neutral: Sequence[Statement]) -> None:
         """The lanes of the first `done` items, a multiple of `vector`; `neutral` stores neutral items in all lanes."""
-        b, items = self.b, self.items(ZERO)
+        b, items, vector = self.b, self.items(ZERO), self.vector
         is_full = b.compare("le", Index((), LANES), length)
         with b.block() as first, b.range(LoopKind.VECTOR, Index((), LANES)) as lane:
             self.store(self.lanes, at(lane.index), ZERO, items(plus(start, at(lane.index)), None))
@@ -470,22 +528,27 @@ class _ReducedCells(_SumBlock):
         self.count = cells.count
 
     def write(self, start: Index, length: Index) -> None:
-        """Adds four lanes at once where each has few rows; else neighbouring lanes where cells are few, since their rows share
-        cache lines; else one lane, since more are slow from main memory."""
+        """Adds several lanes at once where each has few rows; else neighbouring lanes where cells are few, since their rows share
+        cache lines; else one lane, since more are slow from main memory, and where items take longer than that saves."""
         b = self.b
-        with b.block() as few_rows:
-            self.write_lanes(start, length, 2)
-        if self.most <= _FEW_ROWS:
-            b.statements += few_rows
+        with b.block() as one:
+            self.write_lanes(start, length, 0)
+        if is_long(one):
+            b.statements += one
             return
-        with b.block() as many_rows:
-            with b.block() as narrow:
-                self.write_neighbours(start, length)
-            with b.block() as wide:
-                self.write_lanes(start, length, 0)
-            few = _FEW_BYTES // max(s.kind.bytes for s in self.sums)
-            b.choose(b.compare("le", self.count, Index((), few)), narrow, wide)
-        b.choose(b.compare("le", length, Index((), _FEW_ROWS)), few_rows, many_rows)
+        with b.block() as few_rows:
+            self.write_lanes(start, length, _TOGETHER)
+        with b.block() as others:
+            if self.most <= _FEW_ROWS:
+                b.statements += one
+            else:
+                with b.block() as narrow:
+                    self.write_neighbours(start, length)
+                few_cells = b.compare("le", self.count, Index((), _FEW_BYTES // max(s.kind.bytes for s in self.sums)))
+                many_rows = b.compare("le", Index((), LANES), length)
+                b.choose(b.apply("and", (few_cells, many_rows), Kind.BOOL, Kind.BOOL), narrow, one)
+        are_several, are_few = b.compare("le", Index((), 1 << _TOGETHER), length), b.compare("le", length, Index((), _FEW_ROWS))
+        b.choose(b.apply("and", (are_several, are_few), Kind.BOOL, Kind.BOOL), few_rows, others)
 
     def write_neighbours(self, start: Index, length: Index) -> None:
         """The sums of at least `LANES` items of few cells: `_NEIGHBOURS` lanes go down the rows together, in registers."""
@@ -522,12 +585,13 @@ class _ReducedCells(_SumBlock):
 
     def write_lanes(self, start: Index, length: Index, together: int) -> None:
         b = self.b
-        bits = at(self.true_among("lt", [Index((), 1 << bit) for bit in range(together, _LANE_BITS)], length, together))
-        limits = [Index((), _CELLS_IN_MEMORY >> bit) for bit in range(1, _BITS_IN_MEMORY + 1)]
+        bits = at(self.true_among("le", [Index((), 1 << bit) for bit in range(together + 1, _LANE_BITS + 1)], length, together))
+        bytes_of_cell = max(s.kind.bytes for s in self.sums)
+        limits = [Index((), (_BYTES_IN_MEMORY >> bit) // bytes_of_cell) for bit in range(1, _BITS_IN_MEMORY + 1)]
         free = b.number(plus(bits, Index((), -together)))
         in_memory = integer(b, "min", self.true_among("ge", limits, self.count), free)
         on_stack = plus(at(free), times(at(in_memory), -1))
-        steps = [self.power(plus(bits, Index((), -1 - level))) for level in range(together)]
+        steps, lanes = [self.power(plus(bits, Index((), -1 - level))) for level in range(together)], self.power(bits)
         with b.range(LoopKind.SERIAL, self.power(on_stack)) as high:
             lane, height = self.reversed_bits(high.index, on_stack)
             first, is_last = at(integer(b, "shl", in_memory, lane)), b.compare("eq", height, on_stack)
@@ -538,7 +602,7 @@ class _ReducedCells(_SumBlock):
 
                 row = b.apply("select", (is_last, low.index, b.number(row_of(height))), Kind.I64, Kind.I64)
                 with self.each() as cell:
-                    totals = self.halved(start, plus(at(low.index), first), length, self.items(cell), steps)
+                    totals = self.halved(start, plus(at(low.index), first), lanes, length, self.items(cell), steps)
                     entry = [(s.kind, total, None) for s, total in zip(self.sums, totals, strict=True)]
                     with b.range(LoopKind.SERIAL, height, entry) as level:
                         before = self.load(self.lanes, row_of(at(level.index)), cell)
@@ -578,18 +642,19 @@ class _ReducedCells(_SumBlock):
                           integer(b, "add", ones, are_ones))  # fmt: skip
         return bit.results[1], at(bit.results[3])
 
-    def halved(self, start: Index, lane: Index, length: Index, items: Items, steps: Sequence[Index]) -> tuple[str, ...]:
+    def halved(self, start: Index, lane: Index, lanes: Index, length: Index, items: Items, steps: Sequence[Index]
+               ) -> tuple[str, ...]:  # fmt: skip
         """The sums of the lanes at all sums of a subset of `steps`, combined by the first step first."""
         if not steps:
-            return self.down(start, lane, length, items)
+            return self.down(start, plus(lane, lanes), length, items, items(plus(start, lane), None))
         *others, step = steps
-        left = self.halved(start, lane, length, items, others)
-        return joined(self.b, self.sums, left, self.halved(start, plus(lane, step), length, items, others))
+        left = self.halved(start, lane, lanes, length, items, others)
+        return joined(self.b, self.sums, left, self.halved(start, plus(lane, step), lanes, length, items, others))
 
-    def down(self, start: Index, lane: Index, length: Index, items: Items, before: Sequence[str] = ()) -> tuple[str, ...]:
-        """The sums of one lane down the rows of the block, from item `lane` on, after those of earlier rows (`before`)."""
-        entry = [(s.kind, first, None) for s, first in zip(self.sums, before or self.neutral, strict=True)]
-        with self.b.loop(LoopKind.SERIAL, (lane,), (length,), entry, step=LANES) as row:
+    def down(self, start: Index, first: Index, length: Index, items: Items, before: Sequence[str]) -> tuple[str, ...]:
+        """The sums of one lane down the rows of the block, from item `first` on, after those of earlier rows (`before`)."""
+        entry = [(s.kind, total, None) for s, total in zip(self.sums, before, strict=True)]
+        with self.b.loop(LoopKind.SERIAL, (first,), (length,), entry, step=LANES) as row:
             row.yields = joined(self.b, self.sums, row.inside, items(plus(start, at(row.index)), None))
         return row.results
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from share import SEED
 
 from rho.backend.cpu import kernels, parallel_for
 from rho.backend.cpu.views import DTYPES
@@ -62,6 +63,27 @@ def test_sums_of_few_columns(kind: Kind) -> None:
         for threads in (1, 2):
             for kernel, plain in both(made, [array], threads):
                 assert same_bits(kernel, plain), (cells, length, threads)
+
+
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32])
+def test_sums_where_forms_change(kind: Kind) -> None:
+    """Columns and rows with a vector, at the lengths between which lanes are full, halved in registers or stored."""
+    rng = np.random.default_rng(SEED)
+    lengths = [1, 2, 3, 4, 5, 7, 8, 255, 256, 257, 271, 272, 273, 383, 384, 385, 511, 512, 513, 4096 + int(rng.integers(1, 600))]
+    for length in (*lengths, *map(int, rng.integers(1, 600, 4))):
+        cells = int(rng.integers(4, 90))
+        matrix, vector = (rng.standard_normal(shape).astype(DTYPES[kind]) for shape in ((cells, length), length))
+        matrix[0], matrix[1, ::3] = -0.0, np.inf
+        space, with_vector = [cells, length], projection([cells, length], [length], [1])
+        for array, axes in ((matrix, [0, 1]), (matrix.T.copy(), [1, 0])):
+            for function in ("mul", "sub"):
+                body = [read(0, kind), read(1, kind), apply(function, (0, 1), kind)]
+                made = phase(space, [projection(space, array.shape, axes), with_vector], body, [2], "add")
+                for kernel, plain in both(made, [array, vector]):
+                    assert same_bits(kernel, plain), (cells, length, axes, function)
+            made = phase(space, [projection(space, array.shape, axes)], [read(0, kind), apply("exp", (0,), kind)], [1], "add")
+            for kernel, plain in both(made, [array]):
+                assert same_bits(kernel, plain), (cells, length, axes)
 
 
 def test_columns_are_chosen() -> None:
