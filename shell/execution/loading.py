@@ -403,7 +403,7 @@ def _array_lines(content: Content, suffix: str, shown: str) -> list[str]:
     """An `input` line for each array of a file."""
     from ...backend.io.formats import FileTrouble
 
-    members, taken = [""], set(RESERVED) | set(_AXES)
+    members = [""]
     if suffix == ".npz":
         from ...backend.io.sources_and_sinks import opened
 
@@ -415,7 +415,7 @@ def _array_lines(content: Content, suffix: str, shown: str) -> list[str]:
         members = [*hdf5.datasets(content)]
     codec = format_of(suffix)
     assert codec is not None, "a format of arrays"
-    lines = []
+    lines, taken = [], {*RESERVED, *(_AXES if len(members) == 1 else ())}
     for at, member in enumerate(members):
         name = _column_name(member.rpartition("/")[2] or "x", at, taken)
         trouble: FileTrouble | None = None

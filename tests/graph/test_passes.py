@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from share import SEED, repeats
 
+from rho import backend
 from rho.backend.graph.lowering.blocks import lower
 from rho.backend.graph.passes import fusion, pipeline
 from rho.backend.graph.passes.pipeline import optimise
@@ -30,6 +32,7 @@ from rho.backend.graph.phases import (
 )
 from rho.backend.graph.verify import GraphError, verify
 from rho.tests.graph.build import BOOL, F64, I64, SPAN, Build, agree
+from rho.tests.harness.tiers import checked
 from rho.typechecker.core import operations as c
 from rho.typechecker.sizes.polynomials import Size, SizeOrigin, variable
 
@@ -258,6 +261,18 @@ def test_passes_enter_loops_and_branches() -> None:
     (loop,) = [p for p in graph.phases if isinstance(p, Loop)]
     (branch,) = [p for p in graph.phases if isinstance(p, Branch)]
     assert len(loop.body.phases) == len(branch.then.phases) == 1
+
+
+def test_the_arm_that_sizes_decide_is_planned_alone() -> None:
+    core = checked(
+        "param w ← 3 where w ≥ 1\ninput x : f64[n]\nf : (w) → f64[n] → f64[n] where w ≥ 1\n"
+        "f ← {w>n : n⍴⎕nan ⋄ n⍴0+⌿⍋⍤1⊢(w n)⍴⍵}\noutput y ← w f x\n"
+    )  # fmt: skip
+    assert core is not None
+    for items, width, at_most in ((5, 10**15, 1 << 16), (5000, 40, 1 << 23)):
+        bound = backend.load(core, {"x": np.zeros(items)}, params={"w": width})
+        assert not any(isinstance(phase, Branch) for phase in bound.graph.phases)
+        assert max(backend.plan(bound).peak.values()) < at_most
 
 
 def test_invariants_leave_loops_but_not_branches_and_never_bring_failure() -> None:

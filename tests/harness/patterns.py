@@ -75,6 +75,30 @@ def constants(d: Drawing) -> Term:
     return d.term((f"{made.text}×{x.text}", made.value * x.value, 2 * made.bound * x.bound), dims)
 
 
+@pattern("take_known_arms")
+def arms_that_sizes_decide(d: Drawing) -> Term:
+    """Arms of one length, of two (whose sum is taken), in a loop, and one in another."""
+    (a, b), (n, m, p) = (d.chance.choice("nmp") for _ in range(2)), (d.extent(dim) for dim in "nmp")
+    text, holds = d.chance.choice([(f"{a}>{b}", d.extent(a) > d.extent(b)), ("(n>m)∧m≤p", n > m and m <= p), ("~m=p", m != p)])
+    dims = any_dims(d)
+    x, y, draw = d.number(dims, 2), d.number(dims, 2), d.chance.randrange(4)
+    taken = x if holds else y
+    made = f"{{{text} : {x.text} ⋄ {y.text}}} 0"
+    if draw == 0:
+        return d.term((made, taken.value, taken.bound), dims)
+    if draw == 1:
+        z = d.number(dims, 1)
+        inner, value = (z, y.value) if holds else (x, x.value)
+        made = f"{{{text} : {{~{text} : {z.text} ⋄ {y.text}}} 0 ⋄ {{{text} : {y.text} ⋄ {x.text}}} 0}} 0"
+        return d.term((made, value, y.bound + inner.bound), dims)
+    if draw == 2:
+        made = f"{{{text} : ⍵+{x.text} ⋄ ⍵-{y.text}}}⍣2⊢{x.text}"
+        return d.term((made, 3 * x.value if holds else x.value - 2 * y.value, 3 * x.bound + 2 * y.bound), dims)
+    long, short = d.number(("n",), 1), d.number(("2",), 1)
+    value = (long if holds else short).value.sum()
+    return d.term((f"+/{d.define_text(f'{{{text} : {long.text} ⋄ {short.text}}} 0')}", value, 9 * (long.bound + short.bound)), ())
+
+
 @pattern("gathers_to_views")
 def stepping_gather(d: Drawing) -> Term:
     count, step, first = d.chance.randint(0, 4), d.chance.choice([-2, -1, 0, 1, 2, 3]), d.chance.randint(0, 2)

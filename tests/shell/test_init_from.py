@@ -88,7 +88,7 @@ def test_files_with_types(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """Each file becomes a program that reads it."""
     monkeypatch.chdir(tmp_path)
     np.save("m.npy", np.zeros((3, 4), "f4"))
-    np.savez("z.npz", a=np.arange(3), b=np.ones((2, 2)))
+    np.savez("z.npz", a=np.arange(3), i=np.ones((2, 2)))
     (tmp_path / "t.json").write_text('[{"day": "2024-01-05", "x": 1, "s": "Ulm"}, {"day": null, "x": 2.5, "s": "12"}]', "utf-8")
     (tmp_path / "n.json").write_text("[[1, 2], [3, 4]]", "utf-8")
     with sqlite3.connect("d.db") as base:
@@ -96,7 +96,7 @@ def test_files_with_types(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     base.close()
     expected = {
         "m.npy": ['x : f32[n m] ← "m.npy"  ⍝ 3×4'],
-        "z.npz": ['a : i64[a_n] ← "z.npz:a"  ⍝ 3', 'b : f64[b_n b_m] ← "z.npz:b"  ⍝ 2×2'],
+        "z.npz": ['a : i64[a_n] ← "z.npz:a"  ⍝ 3', 'i : f64[i_n i_m] ← "z.npz:i"  ⍝ 2×2'],
         "t.json": [
             'day : date[n] ← "t.json:day" missing ⎕nat', 'x : f64[n] ← "t.json:x"',
             's : char[n s_w] ← "t.json:s"  ⍝ text: row 1 “Ulm”',

@@ -37,3 +37,8 @@ def test_a_sum_of_so_many_items_of_a_range_may_not_fit(text: str) -> None:
                                   "+/0⍴5", "+/3 0⍴9000000000000000000"])  # fmt: skip
 def test_sums_that_fit_or_of_plain_data_are_not_warned_of(text: str) -> None:
     assert not [d.code for d in check(Source("<test>", text)).diagnostics], text
+
+
+def test_a_value_that_the_ranges_determine_is_named_once() -> None:
+    (warning,) = check(Source("<test>", "(10*18)×10*18")).diagnostics
+    assert warning.message.startswith(f"this is {10**36}, and i64 wraps")

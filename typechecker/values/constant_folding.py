@@ -236,7 +236,8 @@ def _outside(low: int | None, high: int | None, kind: Kind, span: Span) -> Diagn
     bounds = limits(kind)
     if bounds is None or low is None or high is None or (bounds[0] <= low and high <= bounds[1]):
         return None
-    message = f"this may be {_shown(low)} to {_shown(high)}, and {kind.value} wraps{_bounds(kind)}"
+    values = f"is {_shown(low)}" if low == high else f"may be {_shown(low)} to {_shown(high)}"
+    message = f"this {values}, and {kind.value} wraps{_bounds(kind)}"
     return Diagnostic(Code.W330, message, span, Severity.WARNING, notes=(_advice(kind),))
 
 

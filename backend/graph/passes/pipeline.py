@@ -30,7 +30,7 @@ from .contractions import regroup
 from .folding import fold_constants, fold_views, gathers_to_views
 from .fusion import fuse, join_siblings
 from .masked_reductions import reduce_by_masks
-from .redundancy import drop_dead, drop_unread, hoist_invariants, hoist_unfused_invariants, share_common
+from .redundancy import drop_dead, drop_unread, hoist_invariants, hoist_unfused_invariants, share_common, take_known_arms
 from .rewriting import (
     AnyPattern,
     ConstantPattern,
@@ -180,6 +180,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("rules", "sorts and parts of orders are marked as such", _applying(ORDER_RULES)),
 )
 SIZED_PASSES: tuple[Pass, ...] = (
+    Pass("arms", "a branch that sizes decide becomes the arm that is taken", take_known_arms),
     Pass("dead", "what nothing reads is dropped", drop_unread),
     Pass("gathers", "gathers by evenly stepping indices become views", gathers_to_views),
     Pass("products", "contractions with what is multiplied and added around them are regrouped", regroup),

@@ -1,4 +1,4 @@
-"""Removal of redundant work: common subexpressions, dead phases, and loop invariants.
+"""Removal of redundant work: common subexpressions, dead phases, branches of known conditions, and loop invariants.
 
 Of phases that compute the same from the same operands, the first serves all readers.  Sub-graphs may reuse what enclosing blocks
 computed before them, never the reverse.  Effects, inputs, phases with sub-graphs, phases that define a run-time size, and roots
@@ -14,6 +14,7 @@ from math import prod
 
 from ....lang.support.records import dataclass, replace
 from ....typechecker.sizes.polynomials import Size, SizeVariable, number
+from ..bind_sizes import substitute_sizes
 from ..phases import (
     Branch,
     Choice,
@@ -30,6 +31,7 @@ from ..phases import (
     payload_key,
 )
 from ..traverse import all_phases, defines, operands, rename_operands, results, sizes, subgraphs, with_subgraphs
+from .folding import fold_constants
 from .fusion import is_cheap
 from .rewriting import deduplicate, is_view, node_key, phase_may_fail
 from .usage import LivePhases, liveness_of
@@ -166,6 +168,56 @@ class _Dropping:
         params = tuple(phase.body.params[i] for i in keep)
         body = replace(phase.body, params=params)
         return replace(phase, args=tuple(phase.args[i] for i in keep), frames=tuple(phase.frames[i] for i in keep), body=body)
+
+
+# ----------------------------------------------------------------------------------- branches of known conditions
+
+def take_known_arms(graph: Graph) -> Graph:
+    """Returns the graph with the arm that is taken in place of each branch whose condition is known, such as one about sizes.  A
+    branch stays if a `schedule` block names a value in it, or if a guard is about a size that it defines."""
+    if not any(isinstance(phase, Branch) for phase in all_phases(graph)):
+        return graph
+    taking = _ArmTaking(graph)
+    phases = taking.block(graph.phases)
+    if not taking.taken:
+        return graph
+    names = {taking.aliases.get(value, value): name for value, name in graph.names.items()} | dict(graph.names)
+    return drop_dead(substitute_sizes(replace(graph, phases=phases, names=names), taking.sizes))
+
+
+class _ArmTaking:
+    def __init__(self, graph: Graph) -> None:
+        constants = [phase for phase in all_phases(fold_constants(graph)) if isinstance(phase, Constant)]
+        self.known = {phase.result: bool(phase.data[0]) for phase in constants if len(phase.data) == 1}
+        self.roots = graph.roots
+        self.guarded = {variable for guard in graph.guards for variable in guard.variables()}
+        self.aliases: dict[ValueId, ValueId] = {}
+        self.sizes: dict[SizeVariable, Size] = {}
+        self.taken = False
+
+    def block(self, phases: Sequence[Phase]) -> tuple[Phase, ...]:
+        remaining: list[Phase] = []
+        for phase in phases:
+            if isinstance(phase, Branch) and self.is_decided(phase):
+                remaining += self.arm(phase, is_then=self.known[phase.condition])
+            else:
+                remaining.append(rename_operands(with_subgraphs(phase, self.subgraph), self.aliases))
+        return tuple(remaining)
+
+    def subgraph(self, graph: SubGraph) -> SubGraph:
+        phases = self.block(graph.phases)
+        return replace(graph, phases=phases, results=tuple(self.aliases.get(v, v) for v in graph.results))
+
+    def is_decided(self, phase: Branch) -> bool:
+        inside = (*phase.results, *(v for arm in subgraphs(phase) for one in all_phases(arm) for v in results(one)))
+        return phase.condition in self.known and self.roots.isdisjoint(inside) and self.guarded.isdisjoint(defines(phase))
+
+    def arm(self, phase: Branch, *, is_then: bool) -> tuple[Phase, ...]:
+        self.taken = True
+        arm = self.subgraph(phase.then if is_then else phase.otherwise)
+        self.aliases.update(zip(phase.results, arm.results, strict=True))
+        self.sizes.update({v: (then if is_then else other).substitute(self.sizes) for v, then, other in phase.defines})
+        return arm.phases
 
 
 # ----------------------------------------------------------------------------------------------- loop invariants

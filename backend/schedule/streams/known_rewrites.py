@@ -15,10 +15,10 @@ from ....lang.support.records import dataclass, replace
 from ....typechecker.elements import ArrayType, Element, Kind, neutral_element
 from ....typechecker.sizes.polynomials import Size, number
 from ...graph import traverse
-from ...graph.bind_sizes import BoundGraph, substitute_sizes
-from ...graph.partial_graphs import box_view, rename_all_operands
+from ...graph.bind_sizes import BoundGraph
+from ...graph.partial_graphs import box_view
 from ...graph.passes.folding import fold_constants
-from ...graph.passes.redundancy import drop_dead
+from ...graph.passes.redundancy import drop_dead, take_known_arms
 from ...graph.phases import (
     Affine,
     AffineIndex,
@@ -27,7 +27,6 @@ from ...graph.phases import (
     AxisKind,
     AxisNode,
     Branch,
-    Constant,
     ConstantNode,
     Graph,
     LibraryPhase,
@@ -50,19 +49,8 @@ from ..program_facts.partitioning import shape_of
 
 def with_arm(bound: BoundGraph, wanted: Phase) -> BoundGraph | None:
     """Returns the graph with the arm that a branch takes in its place; None if sizes do not decide which."""
-    if not isinstance(wanted, Branch):
-        return None
-    graph = bound.graph
-    condition = next((p for p in fold_constants(graph).phases if wanted.condition in traverse.results(p)), None)
-    if not isinstance(condition, Constant):
-        return None
-    arm = wanted.then if condition.data[0] else wanted.otherwise
-    names = dict(zip(wanted.results, arm.results, strict=True))
-    phases: list[Phase] = []
-    for phase in graph.phases:
-        phases += arm.phases if phase.id == wanted.id else [rename_all_operands(phase, names)]
-    sizes = {variable: then if condition.data[0] else otherwise for variable, then, otherwise in wanted.defines}
-    return BoundGraph(drop_dead(substitute_sizes(replace(graph, phases=tuple(phases)), sizes)), bound.sizes)
+    graph = take_known_arms(bound.graph) if isinstance(wanted, Branch) else bound.graph
+    return None if any(phase.id == wanted.id for phase in graph.phases) else BoundGraph(graph, bound.sizes)
 
 
 # ---------------------------------------------------------------------------------------------------- indices that step
