@@ -11,6 +11,8 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from rho.backend.io.formats import FORMATS
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -53,6 +55,24 @@ def test_dependencies_are_ranges_that_what_is_installed_is_in() -> None:
         assert {clause.operator for clause in one.specifier} <= {">=", "<"}, one
     browser = {"sys_platform": "emscripten"}
     assert {one.name for one in dependencies if one.marker is None or one.marker.evaluate(browser)} == {"parsimonious", "numpy"}
+
+
+def test_extras_that_hints_name_exist() -> None:
+    """In messages `rho-lang[plot]`, in documents `.[plot]` or "the extra `plot`"; formats name theirs."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named: dict[str, set[str]] = {}
+    other = {"node_modules", ".venv", "build", "CHANGELOG.md"}  # the last one tells of former extras
+    for pattern in ("*.md", "*.py", "*.ts", "*.toml"):
+        for path in ROOT.rglob(pattern):
+            if not other & {*path.relative_to(ROOT).parts}:
+                text = path.read_text(encoding="utf-8")
+                listed = re.findall(r"(?:rho-lang|['\" ]\.)\[([a-z0-9,]+)\]", text)
+                listed += re.findall(r"\b[Ee]xtra `([^`]+)`", text) + re.findall(r"missing_package\(\"([a-z0-9]*)\"", text)
+                for name in filter(None, ",".join(listed).split(",")):
+                    named.setdefault(name, set()).add(str(path.relative_to(ROOT)))
+    named |= {format.package[1]: {"formats"} for format in FORMATS if format.package[1]}
+    assert len(named) > 10
+    assert not {name: paths for name, paths in named.items() if name not in extras}
 
 
 def test_the_lock_pins_what_is_asked_for_and_nothing_else() -> None:

@@ -18,6 +18,7 @@ from ..codegen.gpu_targets import DOUBLE, missing
 from ..devices.profile import CostTable, DeviceProfile, Roofline
 from ..gpu.device import CardBackend, card_backend
 from ..gpu.driver import CardModel
+from ..gpu.launch import to_host
 from ..graph.phases import ApplyNode, Input, LibraryPhase, Loop, Node, ReadNode
 from ..vm.run_state import Types
 from .measurement_loop import MeasuredCurve, Point, ProbeRow, table_of
@@ -106,7 +107,7 @@ def measured_card(name: str, backend: str, model: CardModel) -> DeviceProfile:
 
     def there_and_back(size: int) -> Callable[[], object]:
         host, joined = drawn(Kind.U8, size, 0).copy(), np.empty(size, np.uint8)
-        return lambda: np.copyto(joined, card.down(card.up(host)))  # pieces of a value are joined
+        return lambda: np.copyto(joined, to_host(card, card.up(host)))  # pieces of a value are joined
 
     both = table(((size, _in_turn(lambda size=size: there_and_back(size))) for size in _TRANSFERS), idle)  # type: ignore[misc]
     ops = {TRANSFER: CostTable(both.size, tuple(max(1, ns // 2) for ns in both.ns))}

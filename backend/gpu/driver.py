@@ -22,7 +22,6 @@ from ...lang.support.records import dataclass
 from ..codegen.gpu_targets import LEAST_ROW, Dialect
 from ..cpu.views import NumArray, contiguous, reshaped_strides
 from ..jit.compiler import LruCache
-from ..vm.run_state import pooled_empty
 
 PINNED: Final = 1 << 16
 """The least bytes of a transfer that goes through pinned memory."""
@@ -203,12 +202,6 @@ class Card:
                 buffer.event = driver.record(driver.copies)
             driver.wait(driver.compute, buffer.event)
         return array
-
-    def down(self, array: DeviceArray) -> NumArray:
-        """Copies the items of a contiguous array to the host; waits until they have arrived."""
-        host: NumArray = pooled_empty(array.shape, array.dtype)
-        self.read(array, host)
-        return host
 
     def read(self, array: DeviceArray, host: NumArray) -> bool:
         """Copies the items of an array into one of the host, and waits until they have arrived; False if they are no

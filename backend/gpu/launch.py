@@ -153,7 +153,7 @@ def run_text(card: Card, text: GpuText, words: Sequence[int | DeviceArray]) -> b
     for grid in text.grids:
         if blocks := grid.blocks(parameters):
             card.driver.launch(text.source, grid.name, blocks, every)
-    return failed is not None and bool(card.down(failed)[0])
+    return failed is not None and bool(to_host(card, failed)[0])
 
 
 # ---------------------------------------------------------------------------------------------------- copies

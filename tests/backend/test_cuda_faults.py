@@ -14,6 +14,7 @@ import pytest
 from share import again, share
 
 from rho.backend.gpu import device
+from rho.backend.gpu.launch import to_host
 from rho.lang.diagnostics.model import RhoError
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.test_cuda_backend import run_on_card
@@ -174,7 +175,7 @@ def test_two_processes_on_one_device(calls: Calls) -> None:
         for _ in range(3):
             with made.card.driver.here():
                 found = made.card.up(given["x"])
-                if made.card.down(found).tobytes() != given["x"].tobytes():
+                if to_host(made.card, found).tobytes() != given["x"].tobytes():
                     failures.append("bits")
 
     others = [threading.Thread(target=another) for _ in range(2)]

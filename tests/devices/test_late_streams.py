@@ -11,7 +11,7 @@ from share import seeds, share
 from rho import backend
 from rho.backend.gpu.device import CardBackend
 from rho.backend.gpu.driver import Card, DeviceArray
-from rho.backend.gpu.launch import computed
+from rho.backend.gpu.launch import computed, to_host
 from rho.backend.graph.phases import ApplyNode, ReadNode
 from rho.backend.lower.body import Body, BodyResult
 from rho.backend.vm.executor import execute_plan
@@ -78,7 +78,7 @@ def moved(driver: LateDriver) -> list[bytes]:
     again = card.up(y)
     short = card.up(one)
     halves += [doubled(card, again), doubled(card, short)]
-    return [card.down(value).tobytes() for value in (*halves, short)]
+    return [to_host(card, value).tobytes() for value in (*halves, short)]
 
 
 def doubled(card: Card, array: DeviceArray) -> DeviceArray:
@@ -115,6 +115,6 @@ def test_what_an_interrupted_transfer_left_under_way_meets_no_later_one(place: i
 
     monkeypatch.setattr(LateDriver, "record", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        card.down(up)
+        to_host(card, up)
     again = card.up(second)
-    assert np.array_equal(card.down(again), second) and np.array_equal(card.down(up), first)
+    assert np.array_equal(to_host(card, again), second) and np.array_equal(to_host(card, up), first)

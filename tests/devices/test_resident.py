@@ -41,18 +41,19 @@ ON_ALL = "\n  ".join(f"split {name} rows 1:1:1 over cpu0 ocl0 ocl1" for name in 
 @pytest.fixture
 def moved(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """The bytes that go up to cards and come down."""
-    bytes_of, up, down = Counter[str](), Card.up, Card.down
+    bytes_of, up, read = Counter[str](), Card.up, Card.read
 
     def counted_up(self: Card, host: Any) -> Any:
         bytes_of["up"] += host.nbytes
         return up(self, host)
 
-    def counted_down(self: Card, value: Any, copied: Any) -> Any:
-        bytes_of["down"] += value.nbytes
-        return down(self, value, copied)
+    def counted_read(self: Card, value: Any, host: Any) -> bool:
+        was_read = read(self, value, host)
+        bytes_of["down"] += was_read * value.nbytes
+        return was_read
 
     monkeypatch.setattr(Card, "up", counted_up)
-    monkeypatch.setattr(Card, "down", counted_down)
+    monkeypatch.setattr(Card, "read", counted_read)
     return bytes_of
 
 
