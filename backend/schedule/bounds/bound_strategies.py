@@ -163,13 +163,15 @@ class _Window:
 
     def weights(self, time: int) -> list[int]:
         """Weights of the classes that try to refute T = `time` + 1, by a few rounds of multiplicative updates: the weight of a
-        class grows where the cheapest assignment overloads it."""
+        class grows where the cheapest assignment overloads it.
+
+        No weights do where the mean of the assignments, as a fluid, overloads none."""
         room = [float(n * max(0, time + 1 - lost)) for n, lost in zip(self.sizes, self.unavailable, strict=True)]
         open_classes = [c for c, ticks in enumerate(room) if ticks > 0]
         if not open_classes:
             return [1] * len(room)
         jobs = [[(c, w / SCALE) for c, w in job] for job in self.jobs]
-        weights = [1.0 / sum(room) if ticks > 0 else 0.0 for ticks in room]
+        weights, loads = [1.0 / sum(room) if ticks > 0 else 0.0 for ticks in room], [0.0] * len(room)
         best, best_value = weights, -1.0
         for step in range(ROUNDS):
             shut = CLOSED_CLASS_WEIGHT * max(weights)
@@ -182,7 +184,8 @@ class _Window:
                 value += cost
             if value > best_value:
                 best, best_value = current, value
-            if not value:
+            loads = [a + b for a, b in zip(loads, load, strict=True)]
+            if not value or all(ticks <= (step + 1) * most for ticks, most in zip(loads, room, strict=True)):
                 break
             rate = 1.0 / (1.0 + 0.2 * step)
             for c in open_classes:

@@ -518,6 +518,10 @@ class LpRelaxation:
         count = len(self.classes)
         cuts: list[tuple[float, list[tuple[int, Fraction | int]], Fraction]] = []
         kinds = {each.kind: len(self.bounds.costs.members[each.kind]) for places in self.classes for each in places}
+        load = [
+            {each.kind: values[z] * float(work) for each, z, work in zip(places, self.share[p], self.work[p], strict=True)}
+            for p, places in enumerate(self.classes)
+        ]
         for first in (None, *range(count)):
             late = [p for p in range(count) if first is None or first in self.ancestors[p]]
             for last in (None, *(late if count <= 32 else ())):
@@ -528,12 +532,16 @@ class LpRelaxation:
                 if first is not None:
                     between.append((self.start[first], -1))
                 room = sum(values[name] * int(c) for name, c in between)
-                rows = [(kind, number, self._work_on_class(inside, kind), Fraction(0)) for kind, number in kinds.items()]
-                rows += [(-1, 1, *self._work_on_channel(channel, set(inside), last)) for channel in self.channels]
-                for _, number, terms, hidden in rows:
-                    excess = sum(values[name] * float(c) for name, c in terms) / number - room - float(hidden)
+                for kind, number in kinds.items():
+                    excess = sum(load[p].get(kind, 0.0) for p in inside) / number - room
                     if excess > slack:
-                        cuts.append((excess, [*between, *((name, -c / number) for name, c in terms)], -hidden))
+                        terms = self._work_on_class(inside, kind)
+                        cuts.append((excess, [*between, *((name, -c / number) for name, c in terms)], Fraction(0)))
+                for channel in self.channels:
+                    terms, hidden = self._work_on_channel(channel, set(inside), last)
+                    excess = sum(values[name] * float(c) for name, c in terms) - room - float(hidden)
+                    if excess > slack:
+                        cuts.append((excess, [*between, *((name, -c) for name, c in terms)], -hidden))
         cuts.sort(key=lambda entry: -entry[0])
         return cuts
 

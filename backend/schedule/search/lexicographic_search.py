@@ -163,6 +163,8 @@ STRATEGIES: Final = (
 TIES: Final = 500_000
 """Solver steps spent on breaking ties by fewer syncs, where syncs are no objective."""
 MOST_TIED: Final = 20
+MOST_TIED_PAIRS: Final = 1000
+"""Phases, and pairs of modes of phases that edges join, up to which ties are broken: more take longer to write down than to solve."""
 
 
 def bound_of(problem: Problem, schedule: Schedule, budget: Budget = DEFAULT) -> int:
@@ -230,6 +232,9 @@ def _break_ties(context: SearchContext) -> None:
     """Among equally good schedules prefer few syncs, then a short makespan."""
     problem, budget, schedule = context.problem, context.budget, context.incumbent.schedule
     if not problem.links or len(problem.phases) > MOST_TIED or budget.steps == 0 or not (schedule and schedule.transfers):
+        return
+    choices = context.modes.choices
+    if sum(len(choices[edge.source]) * len(choices[edge.target]) for edge in problem.edges) > MOST_TIED_PAIRS:
         return
     context.budget = replace(budget, steps=TIES if budget.steps is None else min(TIES, budget.steps))
     for objective in (Objective.SYNCS, Objective.LATENCY):

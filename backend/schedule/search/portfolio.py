@@ -148,7 +148,9 @@ MOST_LINKED: Final = 32
 MOST_REFUTED: Final = 40
 """Phases up to which the exact search is asked to refute a bound again."""
 MAX_GAP_DIVISOR: Final = 16
-"""Where candidate modes are incomplete, the solver is asked only if the gap is at most 1/MAX_GAP_DIVISOR."""
+"""Where candidate modes are incomplete, the solver is asked only if the gap is at most 1/MAX_GAP_DIVISOR…"""
+MIN_GAP_DIVISOR: Final = 1000
+"""…and at least 1/MIN_GAP_DIVISOR: it can only find a schedule that is shorter by that."""
 
 
 def solver_allowed(context: SearchContext) -> bool:
@@ -162,7 +164,8 @@ def _is_promising(context: SearchContext) -> bool:
     incumbent = context.incumbent
     if context.modes.complete or context.budget.steps is None or incumbent.schedule is None:
         return True
-    return MAX_GAP_DIVISOR * (incumbent.schedule.makespan - incumbent.bound) <= incumbent.schedule.makespan
+    makespan, gap = incumbent.schedule.makespan, incumbent.schedule.makespan - incumbent.bound
+    return MAX_GAP_DIVISOR * gap <= makespan <= MIN_GAP_DIVISOR * gap
 
 
 def _solvable(context: SearchContext) -> bool:
