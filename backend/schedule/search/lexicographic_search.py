@@ -164,7 +164,7 @@ TIES: Final = 500_000
 """Solver steps spent on breaking ties by fewer syncs, where syncs are no objective."""
 MOST_TIED: Final = 20
 MOST_TIED_PAIRS: Final = 1000
-"""Phases, and pairs of modes of phases that edges join, up to which ties are broken: more take longer to write down than to solve."""
+"""Phases, and pairs of their modes along edges, up to which ties are broken: with more, writing the formulas takes longer."""
 
 
 def bound_of(problem: Problem, schedule: Schedule, budget: Budget = DEFAULT) -> int:

@@ -58,7 +58,7 @@ MOST_IDLE: Final = 3
 FULL_MOVES_PHASES: Final = 16
 """Phases up to which all moves of the budget are taken; with more, proportionally fewer."""
 CUT_RUNS: Final = (3, 3, 2)
-"""The moves of each run of annealing that shifts rows, in eighths of the budget; the first is run twice."""
+"""The moves of each run of annealing that shifts rows, in eighths of the budget."""
 
 # ------------------------------------------------------------------------------------- constructions
 
@@ -422,19 +422,19 @@ def anneal_from(
 
 
 def _row_shifts(context: SearchContext) -> None:
-    """Anneal cuts from those of the LP relaxation, then from the incumbent at falling temperatures."""
+    """Anneal cuts from those of the LP relaxation, then from the incumbent, whose transfers may be sent otherwise."""
     incumbent, guided = context.incumbent, context.lp_rounded
-    shift, idle = row_moves(context), 0
-    if shift is None or incumbent.schedule is None:
+    shift = row_moves(context)
+    if shift is None:
         return
     for run, part in enumerate(CUT_RUNS):
-        known = decisions_of(context.problem, incumbent.schedule)
-        start = guided.decisions if run == 0 and guided is not None and guided.ticks is not None else known
-        moves = _moves(context, start) * part // 8
-        for sending in (start.sending,) if run else (TransferPolicy.LATE, TransferPolicy.EARLY):
-            if not incumbent.is_closed and idle < MOST_IDLE:
-                given = replace(start, sending=sending)
-                idle = 0 if anneal_from(context, given, moves, run, shift=shift, heat=ROW_TEMPERATURES) else idle + 1
+        if incumbent.schedule is not None and not incumbent.is_closed:
+            start = decisions_of(context.problem, incumbent.schedule)
+            if run == 0:
+                cuts = start if guided is None or guided.ticks is None else guided.decisions
+                start = replace(cuts, sending=TransferPolicy.EARLY)
+            moves = _moves(context, start) * part // 8
+            anneal_from(context, start, moves, run, shift=shift, heat=ROW_TEMPERATURES)
 
 
 def row_moves(context: SearchContext) -> RepartitionMove | None:
