@@ -319,6 +319,7 @@ def _copies(condition: Condition) -> CardExecution:
 
 LIBRARY: Final[dict[str, CardExecution]] = {
     "size_vector": _copies(_always), "runtime_size": _copies(_plain), "join": _copies(_plain), "stack": _copies(_plain),
+    "broadcast": _copies(_plain),
     **{op: CardExecution(_plain) for op in ("mask_update", "compress", "expand", "where", "random", "update")},
     **{op: CardExecution(_always) for op in ("fft", "ifft", "rfft", "irfft")},
     "rotate": _kernel(_plain), "reshape_cycle": _kernel(_plain),

@@ -575,7 +575,8 @@ def _by_arrays(function: Implementation) -> Implementation:
 
 
 IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
-    "size_vector": _size_vector, "join": _join, "stack": _stack, "rotate": rotate, "reshape_cycle": reshape_cycle,
+    "size_vector": _size_vector, "join": _join, "broadcast": _join, "stack": _stack, "rotate": rotate,
+    "reshape_cycle": reshape_cycle,
     "gather": gather, "scan": scan, "scan_totals": scan_totals, "contract": _contract, "key_reduce": key_reduce,
     "runtime_size": lambda call, arrays: (), "random": _random,
     **{name: _by_arrays(function) for name, function in {

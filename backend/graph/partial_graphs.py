@@ -756,10 +756,13 @@ def divisible_phases(graph: Graph) -> tuple[PhaseId, ...]:
 
 
 def divisions(graph: Graph) -> tuple[tuple[PhaseId, ...], ...]:
-    """What forms of the graph have in two passes: nothing, all that can be, all scans, all sorts and grades."""
-    every = divisible_phases(graph)
+    """What forms of the graph have in two passes: nothing, all phases and inputs that can be, all of these phases, all scans, all
+    sorts and grades, all broadcasts of inputs."""
+    every, broadcast = divisible_phases(graph), broadcast_inputs(graph)
+    both = tuple(phase.id for phase in graph.phases if phase.id in (*every, *broadcast))
     scans = [phase.id for phase in graph.phases if isinstance(phase, LibraryPhase) and phase.op == "scan" and phase.id in every]
-    return tuple(dict.fromkeys(((), every, tuple(scans), tuple(id for id in every if id not in scans))))
+    sorts = tuple(id for id in every if id not in scans)
+    return tuple(dict.fromkeys(((), both, every, tuple(scans), sorts, broadcast)))
 
 
 def divide_phases(graph: Graph, chosen: Collection[PhaseId] | None = None) -> Graph:
@@ -802,6 +805,69 @@ def _divided_sort(phase: LibraryPhase, types: dict[ValueId, ArrayType], fresh: I
     yield replace(phase, op="merge_runs", args=args, attributes=attributes)
 
 
+# ----------------------------------------------------------------------------------------- broadcasts
+#
+# An input that several shards read whole: home sends each device a part of it (scatter), and the devices send their parts to
+# each other (all-gather).  The phase `broadcast` copies its operand; it is cut like any other, and its readers gather its shards.
+
+_LEAST_BROADCAST: Final = 1 << 20
+"""The fewest bytes of an input that is broadcast."""
+
+
+def broadcast_inputs(graph: Graph) -> tuple[PhaseId, ...]:
+    """The inputs that all shards of some phase, cut along some axis, read whole."""
+    whole = {value for phase in graph.phases for value in _read_whole(phase, graph.types)}
+    return tuple(phase.id for phase in graph.phases if isinstance(phase, Input) and phase.result in whole)
+
+
+def _read_whole(phase: Phase, types: Mapping[ValueId, ArrayType]) -> Iterator[ValueId]:
+    """The large operands that a phase reads whole if it is cut along some axis."""
+    match phase:
+        case LibraryPhase() if phase.results:
+            shape = types[phase.results[0]].shape
+            cut = [one for one in phase.signature if one.result is not None and shape[one.result].constant != 1]
+            operands = [value for place, value in enumerate(phase.args) if any(one.operands[place] is None for one in cut)]
+        case Structured():
+            parallel = {a for a, axis in enumerate(phase.axes) if axis.kind is AxisKind.PARALLEL and axis.size.constant != 1}
+            operands = [read.value for read in phase.reads if _is_invariant(read, parallel)]
+        case _:
+            return
+    for value in operands:
+        sizes = [size.constant or 0 for size in types[value].shape]
+        if prod(sizes) * types[value].element.kind.bytes >= _LEAST_BROADCAST and sizes[0] > 1:
+            yield value
+
+
+def _is_invariant(read: Read, axes: set[int]) -> bool:
+    """Are the items of a read, all of the operand, the same along one of these axes?"""
+    match read.projection.stages:
+        case (Affine(indices),):
+            terms = [term.axis for index in indices for term in index.terms]
+            return len(terms) == len(indices) and not axes <= {*terms}
+        case _:
+            return False
+
+
+def broadcast(graph: Graph, chosen: Collection[PhaseId]) -> Graph:
+    """The graph in which phases that may read the chosen inputs whole read their broadcasts."""
+    values = [phase.result for phase in graph.phases if isinstance(phase, Input) and phase.id in chosen]
+    if not values:
+        return graph
+    types, first = dict(graph.types), fresh_id(graph)
+    names = {value: ValueId(first + place) for place, value in enumerate(values)}
+    types |= {name: types[value] for value, name in names.items()}
+    phases = list[Phase]()
+    for phase in graph.phases:
+        whole = {value: names[value] for value in _read_whole(phase, graph.types) if value in names}
+        phases.append(traverse.rename_operands(phase, whole) if whole else phase)
+        if isinstance(phase, Input) and phase.result in names:
+            name = names[phase.result]
+            copy = LibraryPhase(PhaseId(name), phase.span, "broadcast", (phase.result,), (name,), {"axis": 0}, (), ())
+            phases.append(replace(copy, signature=signature_of(copy, types)))
+    return replace(graph, phases=tuple(phases), types=types)
+
+
 def in_form(graph: Graph, chosen: Collection[PhaseId]) -> Graph:
-    """The graph in one of its forms: with the arms of the chosen branches hoisted, and the chosen phases in two passes."""
-    return divide_phases(hoist_arms(graph, chosen), chosen)
+    """The graph in one of its forms: with the chosen inputs broadcast (not to arms), the arms of the chosen branches hoisted, and
+    the chosen phases in two passes."""
+    return divide_phases(hoist_arms(broadcast(graph, chosen), chosen), chosen)

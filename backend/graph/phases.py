@@ -263,7 +263,8 @@ class LibraryPhase:
     `args` are the core op's operands in field order (absent ones left out), `attributes` its static fields by name, sizes as
     `Size`, and the result's shape is in `Graph.types`.  Names and attributes:
 
-      size_vector(; sizes) · join(args…; axis) · stack(args…; axis) · rotate(arg, amount; axis) · reshape_cycle(arg) ·
+      size_vector(; sizes) · join(args…; axis) · broadcast(arg; axis) · stack(args…; axis) ·
+      rotate(arg, amount; axis) · reshape_cycle(arg) ·
       gather(arg, indices; axis, checked, fills, indexing) ·
       update(arg, present indices…, value; indexed, checked, indexing) where `indexed`
       has one bool an axis of arg · mask_update(arg, mask, value) ·

@@ -123,6 +123,10 @@ def _first_result_axis(cells: Cells) -> Signature:
     return (AxisSignature(0, (None,) * len(cells.args)),) if cells.results[0] else ()
 
 
+def _every_axis(cells: Cells) -> Signature:
+    return tuple(AxisSignature(a, (a,)) for a in range(len(cells.results[0])))
+
+
 def _other_axes(cells: Cells) -> Signature:
     """The signature of an op whose operands and result have one rank: every axis but `axis` is cut together."""
     return tuple(AxisSignature(a, (a,) * len(cells.args)) for a in range(len(cells.results[0])) if a != cells.axis)
@@ -380,6 +384,7 @@ _ROWS = (
     LibraryOp("call", None, _none, _nothing, fails=_function_fails, defines=None),
     LibraryOp("size_vector", 0, _none, _result("fill"), onnx="Shape", like=("fill", "step")),
     LibraryOp("join", None, _other_axes, _result("copy"), scratch.results, vjp="slices", onnx="Concat", like=("copy",)),
+    LibraryOp("broadcast", 1, _every_axis, _result("copy"), scratch.results, like=("join", "copy")),
     LibraryOp("stack", None, _stacked, _result("copy"), scratch.results, vjp="slices", onnx="Concat", like=("join", "copy")),
     LibraryOp("rotate", 2, _rotated, _result("copy"), scratch.rotate, vjp="rotate_back", onnx="GatherElements",
               like=("join", "copy")),

@@ -442,6 +442,6 @@ def reshape_cycle(call: OperationCall, arg: NumArray) -> NumArray:
 
 
 MOVING: Final[dict[str, Operation]] = {
-    "size_vector": on_operands(size_vector), "join": Operation(join), "stack": cell_by_cell(stack), "rotate": Operation(rotate),
-    "reshape_cycle": cell_by_cell(reshape_cycle),
+    "size_vector": on_operands(size_vector), "join": Operation(join), "broadcast": Operation(join),
+    "stack": cell_by_cell(stack), "rotate": Operation(rotate), "reshape_cycle": cell_by_cell(reshape_cycle),
 }  # fmt: skip

@@ -164,7 +164,7 @@ class Prices(Values):
             return points * self.product(cells[0], cells[1], self.kind(phase.results[0]), device)
         stems = {
             "join": ("join", "copy"), "rotate": ("rotate", "join", "copy"), "reshape_cycle": ("reshape_cycle", "copy"),
-            "stack": ("stack", "join", "copy"), "grade": ("grade", "sort"),
+            "stack": ("stack", "join", "copy"), "grade": ("grade", "sort"), "broadcast": ("broadcast", "join", "copy"),
             "sort_runs": ("gather.sorts", "sort", "grade"), "grade_runs": ("grade", "sort"),
         }.get(phase.op)  # fmt: skip
         if phase.op.startswith("scan") and not frame:

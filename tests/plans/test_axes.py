@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from itertools import product
+from itertools import combinations, product
 from math import prod
 from random import Random
 from typing import Any
@@ -21,6 +21,7 @@ from rho.backend.devices.phase_cost import phase_ticks
 from rho.backend.devices.profile import Profile
 from rho.backend.devices.profile_toml import canonical
 from rho.backend.devices.this_machine import load_profile
+from rho.backend.graph import partial_graphs
 from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.partial_graphs import divisions
 from rho.backend.graph.phases import Phase, PhaseId
@@ -105,6 +106,9 @@ def is_in(plan: ExecutionPlan, space_of: ExecutionPlan) -> bool:
     kinds = {phase.id: [kind for _, kind in phase.axes] for phase in space_of.phases}
     reduced = {id for id, axis in axes.items() if axis is not None and kinds[id][axis : axis + 1] == ["reduce"]}
     combined = {step.phase for queue in plan.main.queues for step in queue.steps if isinstance(step, CombineStep)}
+    inputs = {phase.id for phase in plan.phases if phase.op == "input"}
+    if not inputs.intersection(plan.divided) <= {*space_of.space.broadcasts}:
+        return False
     if space_of.space.every_axis:
         return count <= space_of.space.chunks and dealt <= set(space_of.space.dealt)
     return (
@@ -266,14 +270,18 @@ def test_no_bound_over_forms_is_above_a_plan_in_one(seed: int, monkeypatch: pyte
         for _ in range(toml.count(one))
     ]
     toml = "".join(part for pair in zip(toml.split(one), [*tables, ""], strict=True) for part in pair)
-    drawn = Drawn("\n".join(lines), {"x": (length,)}, toml)
+    compare_forms(Drawn("\n".join(lines), {"x": (length,)}, toml), r, monkeypatch, "cut last axis 0")
+
+
+def compare_forms(drawn: Drawn, r: Random, monkeypatch: pytest.MonkeyPatch, directive: str = "") -> None:
+    """A program, and one of its other forms, chosen by a directive or by itself."""
     chosen = planned(drawn)
     if chosen is None:
         return
     plan = checked(chosen, drawn)
     form = r.choice([one for one in divisions(chosen.bound.graph) if one != plan.divided])
-    if r.random() < 0.5 and form:
-        other = planned(replace(drawn, text=f"{drawn.text}\nschedule {{ cut last axis 0 }}"))
+    if directive and r.random() < 0.5 and form:
+        other = planned(replace(drawn, text=f"{drawn.text}\nschedule {{ {directive} }}"))
     else:
         monkeypatch.setattr(iteration_plan, "divisions", lambda graph: (form,))
         other = planned(drawn)
@@ -286,6 +294,30 @@ def test_no_bound_over_forms_is_above_a_plan_in_one(seed: int, monkeypatch: pyte
     assert bool(alone.divided) is bool(form) and alone.tick_ns == plan.tick_ns
     assert plan.prediction is not None and alone.prediction is not None
     assert not is_in(alone, plan) or plan.prediction.lower_bound <= alone.prediction.makespan
+
+
+STEPS_OF_PRODUCTS = ("{0}+.×{1}", "{0}+.×⍉{1}", "1+{0}×{0}", "{0}-⌈/{0}", "+\\{0}", "{0}[⍋{1}[;0];]")
+
+
+@pytest.mark.parametrize("seed", seeds(20, 91000378))
+def test_no_bound_over_broadcasts_is_above_a_plan_in_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inputs from home, which sends to one device at a time, and by scatter and all-gather between two or more of them."""
+    r = Random(seed)
+    monkeypatch.setattr(partial_graphs, "_LEAST_BROADCAST", 1)
+    names, lines = ["x", "y"], ["input x : f64[n n] where n≥1", "input y : f64[n n]"]
+    for name in "ab"[: r.randint(1, 2)]:
+        lines.append(f"{name} ← {r.choice(STEPS_OF_PRODUCTS).format(names[-1], r.choice(names))}")
+        names.append(name)
+    lines.append(f"output o ← y+.×{names[-1]}")
+    rows, devices = r.choice((7, 60, 500)), r.randint(2, 3)
+    toml = profile(r, 8 * rows * rows, devices=devices + 1, linked=False)
+    for a, b in combinations(range(devices + 1), 2):
+        size, time = r.randint(1000, 8 * rows * rows + 2000), r.uniform(0.01, 1.0)
+        toml += f"""\n[[link]]\nfrom = "d{a}"\nto = "d{b}"\nlatency_ns = {r.choice((0, 500))}
+size = [{size}]\nns = [{501 + int(size * time)}]\nduplex = "{r.choice(("half", "full"))}"\n"""
+        toml += 'group = "home"' if a == 0 else ""
+    drawn = Drawn("\n".join(lines), dict.fromkeys(("x", "y"), (rows, rows)), toml)
+    compare_forms(drawn, r, monkeypatch)
 
 
 def test_what_comes_twice_is_let_go_of_once() -> None:

@@ -150,12 +150,14 @@ class PlannedCut:
 @dataclass(frozen=True, slots=True)
 class Space:
     """The plan space that a lower bound ranges over: each phase cut along its chosen axis and no other, or along any of its axes
-    (`every_axis`), with at most `chunks` chunks on a device; `dealt` are loops that may be distributed."""
+    (`every_axis`), with at most `chunks` chunks on a device; `dealt` are loops that may be distributed, `broadcasts` inputs that
+    may be broadcast by scatter and all-gather."""
 
     cuts: tuple[PlannedCut, ...] = ()
     chunks: int = 1
     dealt: tuple[PhaseId, ...] = ()
     every_axis: bool = False
+    broadcasts: tuple[PhaseId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,10 +466,10 @@ class ExecutionPlan:
     `program` is its text, in full, so that a plan can be run by itself; `sizes` the bound sizes by name.  `peak` is the most
     bytes live at once, by device, everything counted (inputs once, at home).  `profile` is the fingerprint of the devices'
     profile and `prediction` what was planned with it (empty and None for a plan of one device); `directives` are the texts
-    of those that hold, `speculated` phases whose result may be thrown away, `divided` scans and sorts in two passes, `spread`
-    loops that several devices run together, `regions` what is compiled whole, `stores` the inputs and outputs that are never in
-    memory as a whole, `chunks` the phases whose shards are cut into chunks that follow each other, `space` the plans that the
-    bound is of."""
+    of those that hold, `speculated` phases whose result may be thrown away, `divided` scans and sorts in two passes, and
+    inputs that are broadcast, `spread` loops that several devices run together, `regions` what is compiled whole, `stores` the
+    inputs and outputs that are never in memory as a whole, `chunks` the phases whose shards are cut into chunks that follow each
+    other, `space` the plans that the bound is of."""
 
     program: tuple[PlannedFile, ...]
     sizes: Counts

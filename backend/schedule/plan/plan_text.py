@@ -503,6 +503,9 @@ def space_lines(plan: ExecutionPlan) -> list[str]:
         parts.append(f"partial results at home ({_listed(joined)})")
     if plan.space.dealt:
         parts.append(f"iterations of {_listed([names.get(id, f'#{id}') for id in plan.space.dealt])} on one device or several")
+    if plan.space.broadcasts:
+        inputs = _listed([names.get(id, f"#{id}") for id in plan.space.broadcasts])
+        parts.append(f"{inputs} from home or by scatter and all-gather")
     lines = [f"bound over: {', '.join(parts)}"]
     if plan.space.every_axis and axes:
         lines.append(f"cut {', '.join(axes)}")
@@ -595,7 +598,10 @@ def queues_text(plan: ExecutionPlan) -> str:
     busy, peaks = busy_of(plan), dict(plan.main.peak)
     lines += [*space_lines(plan), *chunks_text(plan)]
     lines += [f"obeys: {text}" for text in plan.directives]
-    for said, phases in (("both arms run", plan.speculated), ("in two passes", plan.divided)):
+    inputs = {phase.id for phase in plan.phases if phase.op == "input"}
+    passes, broadcast = [id for id in plan.divided if id not in inputs], [id for id in plan.divided if id in inputs]
+    said_of = (("both arms run", plan.speculated), ("in two passes", passes), ("broadcast by scatter and all-gather", broadcast))
+    for said, phases in said_of:
         results = [value_text(value, names) for phase in phases if phase in known for value in known[phase].results]
         lines += [f"{said}: {', '.join(results)}"] if results else []
     lines += fold_equal_queues([

@@ -96,6 +96,8 @@ class ProgramProblem:
     """By phase index, the distributed loops."""
     shared_loops: tuple[PhaseId, ...] = ()
     """The loops that the plans of the bound may distribute."""
+    broadcasts: tuple[PhaseId, ...] = ()
+    """The inputs that the plans of the bound may broadcast."""
 
     def along(self, chosen: Sequence[int] = ()) -> ProgramProblem:
         """The problem along these axes alone (empty: the problem's own)."""

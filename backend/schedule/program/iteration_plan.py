@@ -283,7 +283,10 @@ def divided_forms(bound: BoundGraph, build_problem: ProblemFactory) -> list[tupl
     Raises Rejected if they allow none."""
     forms, refused = list[tuple[tuple[PhaseId, ...], ProgramProblem]](), list[Rejected]()
     phases = {phase.id for phase in bound.graph.phases}
+    inputs = {phase.id for phase in bound.graph.phases if isinstance(phase, Input)}
     for divided in divisions(bound.graph):
+        if forms and not inputs.intersection(divided) <= {*forms[0][1].broadcasts}:
+            continue
         try:
             program = build_problem(bound_in_form(bound, divided))
         except Rejected as error:

@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 from ....lang.support.records import dataclass, field, replace
 from ...devices.profile_toml import fingerprint
 from ...graph import traverse
-from ...graph.phases import Branch, Input, LibraryPhase, Output, Phase, Print, ValueId
+from ...graph.phases import Branch, Input, LibraryPhase, Output, Phase, PhaseId, Print, ValueId
 from ..plan.plan import (
     Box,
     BranchStep,
@@ -329,12 +329,20 @@ class _PlanWriter:
             ),
             directives=tuple(dict.fromkeys(d.line.text for d in problem.directives if d.line.number)),
             speculated=tuple(graph.phases[p].id for p in answer.speculated if isinstance(graph.phases[p], Branch)),
-            divided=tuple(graph.phases[p].id for p in answer.speculated if isinstance(graph.phases[p], LibraryPhase)),
+            divided=tuple(graph.phases[p].id for p in answer.speculated if isinstance(graph.phases[p], LibraryPhase | Input)),
             spread=spread,
             regions=regions_of(graph, {one.phase for one in spread}),
             chunks=tuple(self.chunks()),
-            space=Space(cuts_in(self.program), answer.chunks, self.program.shared_loops, answer.every_axis),
+            space=Space(
+                cuts_in(self.program), answer.chunks, self.program.shared_loops, answer.every_axis, self.broadcasts(answer)
+            ),
         )
+
+    def broadcasts(self, answer: Answer) -> tuple[PhaseId, ...]:
+        """The inputs that plans of the bound may broadcast: those that this one does, and others."""
+        may, done = self.program.broadcasts, answer.speculated
+        phases = enumerate(self.program.bound.graph.phases)
+        return tuple(phase.id for p, phase in phases if isinstance(phase, Input) and (p in done or phase.id in may))
 
     def chunks(self) -> Iterator[PlannedChunks]:
         """The phases that have chunks."""

@@ -63,7 +63,17 @@ from .distributed_loop import DistributedLoop, ProgramProblem, TicksOf
 from .distributed_loop_search import bound_with_distributed_loops, distributable_loops, plan_distributed_loops
 from .iteration_plan import BranchForm, arms_by_branch, bound_in_form, divided_forms, every_form, plan_forms, relaxed, with_arms
 from .plan_from_schedule import assembled_operands, plan_of
-from .problem_from_program import CHUNKS, along_only, axes_in, cost_context_of, cuts_in, is_narrowed, names_in, problem_of
+from .problem_from_program import (
+    CHUNKS,
+    along_only,
+    axes_in,
+    cost_context_of,
+    cuts_in,
+    is_narrowed,
+    names_in,
+    problem_of,
+    with_broadcasts,
+)
 from .schedule_from_plan import (
     PlanMismatch,
     answer_of,
@@ -441,6 +451,7 @@ def with_directives(
     """The problem with what the program's schedule blocks ask for.  Rejected: SCH1xx, SCH2xx.
 
     Names refer to the graph `bound`; the problem's graph may have arms of branches as additional phases."""
+    program = with_broadcasts(program, bound)
     if not core.schedules:
         return _with_objectives(program, objectives, ()), ()
     spans = {p: phase.span for p, phase in enumerate(bound.graph.phases)}

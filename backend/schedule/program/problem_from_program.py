@@ -35,7 +35,7 @@ from ...devices.phase_cost import (
 from ...devices.profile import DeviceProfile, Profile
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph
-from ...graph.partial_graphs import LoopIteration, divide_phases, hoist_arms
+from ...graph.partial_graphs import LoopIteration, broadcast_inputs, divide_phases, hoist_arms
 from ...graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, ValueId
 from ...graph.symbolic_costs import reduced_axes
 from ..instances.instance_json import to_devices
@@ -57,7 +57,7 @@ from ..program_facts.partitioning import (
     stored_value,
 )
 from ..program_facts.scratch_memory import Numbers, rounded_to_alignment
-from ..search.axis_search import least_bytes
+from ..search.axis_search import home_sends_in_turn, least_bytes
 from ..search.lexicographic_search import plan_objectives
 from ..search.strategy import FAST
 from ..single_device import working_bytes
@@ -111,6 +111,11 @@ def problem_of(
     )  # fmt: skip
     problem = replace(stated.along(chosen), axes=space)
     return ProgramProblem(problem, bound, bound.graph.phases, choice_of(options, chosen), options, profile, together)
+
+
+def with_broadcasts(program: ProgramProblem, bound: BoundGraph) -> ProgramProblem:
+    """The problem of a form of the graph `bound`, with the inputs that some form broadcasts: none where that cannot be sooner."""
+    return replace(program, broadcasts=broadcast_inputs(bound.graph) if home_sends_in_turn(program.problem) else ())
 
 
 def along_only(program: ProgramProblem, axes: Mapping[PhaseIndex, int]) -> ProgramProblem:
@@ -229,6 +234,8 @@ def _tick_ns(bound: BoundGraph, finest: CostContext) -> int:
     total, graph = 0, divide_phases(hoist_arms(bound.graph))
     bound = replace(bound, graph=graph)
     for phase in graph.phases:
+        if isinstance(phase, LibraryPhase) and phase.op == "broadcast":
+            continue  # all forms have the same ticks
         cost_of_group = [finest.ticks(phase, group, None, bound) for group in finest.groups]
         total += max((one.at(1) for one in cost_of_group if one is not None), default=0)
     size = 1

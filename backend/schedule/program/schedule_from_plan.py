@@ -142,14 +142,17 @@ def answer_of(plan: ExecutionPlan, program: ProgramProblem) -> Answer:
     schedule, said = schedule_of(plan, program), plan.prediction
     chunks = chunks_of_bound(plan)
     every_axis = plan.space.every_axis
+    apart = tuple(PhaseIndex(p) for p, phase in enumerate(program.phases) if phase.id in plan.form)
     if said is None:
         return Answer(
-            Status.GAP, schedule, 0, (schedule.makespan,), BoundCertificate("none", 0), chunks=chunks, every_axis=every_axis
+            Status.GAP, schedule, 0, (schedule.makespan,), BoundCertificate("none", 0), speculated=apart, chunks=chunks,
+            every_axis=every_axis,
         )  # fmt: skip
     known = {objective.value for objective in Objective}
     values = tuple(value for name, value in said.objectives if name in known)
     return Answer(
-        said.status, schedule, said.lower_bound, values, said.proof, said.baselines, chunks=chunks, every_axis=every_axis
+        said.status, schedule, said.lower_bound, values, said.proof, said.baselines, speculated=apart, chunks=chunks,
+        every_axis=every_axis,
     )  # fmt: skip
 
 

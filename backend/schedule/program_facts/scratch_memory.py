@@ -216,7 +216,7 @@ def _bytes_per_point(
 SMALL_PRODUCTS: Final = 1 << 22
 """Matrix products below which non-contiguous operands are copied (`backend.library.products`)."""
 _READ_IN_PLACE: Final = frozenset({
-    "join", "stack", "rotate", "scan", "size_vector", "runtime_size", "match", "random",
+    "join", "broadcast", "stack", "rotate", "scan", "size_vector", "runtime_size", "match", "random",
 })  # fmt: skip
 
 

@@ -214,16 +214,32 @@ def _any_axis(options: Sequence[PhaseTask], moves: bool) -> PhaseTask:
 
 def _home_is_no_detour(problem: Problem) -> bool:
     """Without bytes, is every link between two devices at most as slow as the detour through home?"""
-    routes, home, names = Routes(problem), int(problem.home), problem.device_names()
-    ends = {end for link in problem.links for end in (link.source, link.target)}
-    firsts = {name for group in problem.devices for name in tuple(islice(group.names(), 2))}
-    devices = [device for device, name in enumerate(names) if device != home and name in firsts | ends]
-    for source, target in permutations(devices, 2):
+    routes, home = Routes(problem), int(problem.home)
+    for source, target in permutations(_unlike_devices(problem), 2):
         paths = [routes.path(*pair) for pair in ((source, target), (source, home), (home, target))]
         straight, *around = [None if path is None else sum(hop.latency for hop in path) for path in paths]
         if None not in around and (straight is None or straight > sum(ticks or 0 for ticks in around)):
             return False
     return True
+
+
+def home_sends_in_turn(problem: Problem) -> bool:
+    """Do some devices share the channel from home, and have a link of their own?"""
+    routes, home = Routes(problem), int(problem.home)
+    for source, target in permutations(_unlike_devices(problem), 2):
+        paths = [routes.path(*pair) for pair in ((home, source), (home, target), (source, target))]
+        first, second, between = (None if path is None or len(path) > 1 else path[0].channel for path in paths)
+        if first is not None and first == second and between not in (None, first):
+            return True
+    return False
+
+
+def _unlike_devices(problem: Problem) -> list[int]:
+    """The devices but home that may have different links: two of each group, and those that links name."""
+    home, names = int(problem.home), problem.device_names()
+    ends = {end for link in problem.links for end in (link.source, link.target)}
+    firsts = {name for group in problem.devices for name in tuple(islice(group.names(), 2))}
+    return [device for device, name in enumerate(names) if device != home and name in firsts | ends]
 
 
 # ---------------------------------------------------------------------------------------------------- bounds over all axes
