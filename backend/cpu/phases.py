@@ -5,7 +5,7 @@ On NumPy a body of ufuncs works on views of the operands.  A phase that only ren
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -340,19 +340,65 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
         return _over_axes(phase, len(parallel), _compiled(apart, kinds, number, threads), kinds)
     views, varying = compile_views(phase, space, kinds, number)
     widest = max((kind_of(node).bytes for node in phase.body), default=16)
-    if reduces:
-        reductions = [NumpyReduction(r.node, r.reduction or "", kinds(r.value)) for r in phase.results]
-        body = compile_body(phase.body, [r.node for r in reductions], varying, space, number)
-        run = NumpyRun(body, views, space, reductions).run
-        return compile_kernel(phase, views, space, kinds, number, threads, run)
-    if all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
+    if not reduces and all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _views_of_operands(phase, views, space)
     constants = all(isinstance(phase.body[r.node], ConstantNode) for r in phase.results)
-    if constants and prod(space) >= tiering.SMALL:
+    if not reduces and constants and prod(space) >= tiering.SMALL:
         return _constant_results(phase, space)
     body = compile_body(phase.body, [r.node for r in phase.results], varying, space, number)
-    run = NumpyRun(body, views, space, _stored(phase, body, kinds), widest).run
-    return compile_kernel(phase, views, space, kinds, number, threads, run)
+    results = [NumpyReduction(r.node, r.reduction or "", kinds(r.value)) for r in phase.results] if reduces else (
+        _stored(phase, body, kinds)
+    )
+
+    def on_numpy(some: Sequence[StoredItems | NumpyReduction]) -> Run:
+        needed = body if some is results else compile_body(phase.body, [r.node for r in some], varying, space, number)
+        return NumpyRun(needed, views, space, some, 16 if reduces else widest).run
+
+    return compile_kernel(phase, views, space, kinds, number, threads, _with_products(phase.body, results, on_numpy))
+
+
+def _with_products(nodes: Sequence[Node], results: Sequence[StoredItems | NumpyReduction],
+                   on_numpy: Callable[[Sequence[StoredItems | NumpyReduction]], Run]) -> Run:  # fmt: skip
+    """The run of the results on NumPy.  The sum of x - x beside the product of floats x (`graph.lowering.structured`) is 0 where
+    the product is finite, since then all factors are; it is computed only if some product is not."""
+    for at, check in enumerate(results):
+        differences = [nodes[slot] for slot in _operands_of(nodes, check, "add")]
+        factors = {n.args[0] for n in differences if isinstance(n, ApplyNode) and n.function == "sub" and n.args[0] == n.args[-1]}
+        if differences and len(factors) == len(differences) and kind_of(nodes[check.node]).is_float:
+            for number, result in enumerate(results):
+                if _operands_of(nodes, result, "mul", factors) == factors:
+                    others = [*results[:at], *results[at + 1 :]]
+                    return _checked_run(on_numpy(results), on_numpy(others), on_numpy([check]), at, number - (number > at))
+    return on_numpy(results)
+
+
+def _operands_of(nodes: Sequence[Node], result: StoredItems | NumpyReduction, function: str, stop: Set[int] = frozenset()
+                 ) -> set[int]:  # fmt: skip
+    """The slots of the items that a result reduces with a function: a reduction, or one that is unrolled; none if it does not."""
+    if isinstance(result, NumpyReduction):
+        return {result.node} if result.function == function else set()
+    pending, leaves = [result.node], set[int]()
+    while pending:
+        slot = pending.pop()
+        node = nodes[slot]
+        if isinstance(node, ApplyNode) and node.function == function and slot not in stop:
+            pending += node.args
+        else:
+            leaves.add(slot)
+    return leaves - {result.node}
+
+
+def _checked_run(full: Run, others: Run, check: Run, at: int, product: int) -> Run:
+    def run(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        if overwrite is not None:
+            return full(values, overwrite)
+        results = others(values, None)
+        factor = results[product]
+        is_finite = np.isfinite([factor.min(), factor.max()]).all()  # NaN is both; no array of truths is made
+        sums = (np.zeros(factor.shape, factor.dtype),) if is_finite else check(values, None)
+        return (*results[:at], *sums, *results[at:])
+
+    return run
 
 
 def _stored(

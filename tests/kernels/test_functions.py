@@ -6,11 +6,14 @@ import itertools
 
 import numpy as np
 import pytest
+from share import drawing
 
+import rho
 from rho.backend.graph.phases import ConstantNode, Structured
 from rho.backend.jit import tiering
 from rho.backend.lower.body import KINDS, legalize
 from rho.backend.vm.check_failures import CheckFailed
+from rho.tests.harness.tiers import kernels
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import FUNCTIONS, Kind, ResultKind
 
@@ -117,3 +120,24 @@ def test_fixed_powers(kind: Kind, exponent: float) -> None:
     values = data(kind, 50, 4)
     for got, want in both(phase([50], [projection([50], [50], [0])], body, [2]), [values]):
         assert same_bits(got, want)
+
+
+@pytest.mark.parametrize("text", ["{×⌿⍵}", "{×/⍵}", "{(×/⍵ ⋄ +/⍵-⍵)}", "{(×⌿⍵ ⋄ +⌿⍵-⍵)}", "{×⌿1+⍵*2}"])
+@pytest.mark.parametrize("rows", [3, 10, 40])
+def test_products_on_numpy_are_nan_only_where_a_factor_is_none(text: str, rows: int) -> None:
+    """Whether all factors are finite is computed only where a product is not."""
+    rng = np.random.default_rng(drawing(text, rows).getrandbits(32))
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e200, -1e200, 1e-200])
+    for dtype in (np.float64, np.float32):
+        for part in (0.0, 1e-3, 0.1):
+            odd, plain = rng.choice(special, (rows, 3000)), rng.uniform(-2, 2, (rows, 3000))
+            with np.errstate(over="ignore"):
+                x = np.where(rng.random((rows, 3000)) < part, odd, plain).astype(dtype)
+            given = np.ascontiguousarray(x if "⌿" in text else x.T)
+            found = []
+            for mode in ("off", "always"):
+                with kernels(mode):
+                    made = rho.compile(text)(given)
+                results = made if isinstance(made, tuple) else (made,)
+                found.append([np.where(np.isnan(result), np.nan, result).tobytes() for result in results])
+            assert found[0] == found[1]
