@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import assert_never
 
 from ...lang.diagnostics.model import Code, Edit, Fix
@@ -301,8 +300,8 @@ def bind_array(
             ctx.error(Code.E011, f"`{target.name}` has a signature, but is bound to an array", declaration.span)
         else:
             annotation, where = declaration.type, declaration.where
-    sizes = partial(declarations.size_name, ctx, frame)
-    expected = None if annotation is None else type_expressions.declared_type(ctx, annotation, sizes)
+    bindings = declarations.names_in(frame)
+    expected = None if annotation is None else type_expressions.instantiate(ctx, annotation, bindings)
     if annotation is not None and expected is None:
         value: Value = ctx.builder.poison(statement.span)
     elif isinstance(statement.value, tree.ArrayNotation) and not statement.value.items and isinstance(expected, ArrayType):
@@ -314,7 +313,7 @@ def bind_array(
                 ctx.builder.source_names.add(value.value, statement.value.span)
             subject = f"`{target.name}`" if isinstance(target, tree.NameTarget) else "this binding"
             value = unify.conform(ctx, value, expected, statement.value.span, subject)
-    for fact, span in type_expressions.facts(ctx, where, sizes):
+    for fact, span in type_expressions.facts(ctx, where, bindings):
         ctx.builder.require(Obligation(fact, Code.E201, span, f"{fact} does not hold"))
     expressions.bind_target(ctx, target, declarations.separate_value(run, target, value), frame)
     return value

@@ -18,7 +18,7 @@ from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.parser import Parsed, StatementCache
 from ...lang.syntax.source import Source, Span
 from ...lang.tree import expressions, program
-from ...lang.tree.expressions import ITEMS, Definition, NameClass, SizeExpression, Symbol
+from ...lang.tree.expressions import ITEMS, BoundedSize, Definition, NameClass, ShapeVariable, SizeExpression, SizeName, Symbol
 from ..core.builder import Builder
 from ..core.operations import Block, CoreCall, CoreFunction, Op, Reshape, ValueId
 from ..elements import Element
@@ -293,22 +293,25 @@ SignatureInstance: TypeAlias = "tuple[tuple[tuple[str, int], ...], tuple[tuple[s
 """The number of axes of each shape variable and the kind of each element variable of a signature."""
 
 
+def undetermined(ctx: Context, part: SizeName | BoundedSize | ShapeVariable) -> None:
+    """E122 for a size or shape that no argument determines."""
+    is_shape = isinstance(part, ShapeVariable)
+    notes = () if is_shape else (f"take {part.name} from the shape of an argument",)
+    ctx.error(Code.E122, f"{'..' * is_shape}{part.name} is not determined by any argument", part.span, notes=notes)
+
+
 @dataclass(slots=True)
 class Bindings:
-    """The variables of a signature at one call.  `opened`: the sizes of the k of `k≤n`; `bounds`: size expressions n of `k≤n`,
-    each with the size that it gets if no shape binds it; `products`: those of which several names are not bound yet;
-    `offsets`: the least sizes that axes such as `n+3` have, with those that they have here; `definitions`: by facts, of the sizes
-    that no argument determines."""
+    """The variables of types at one call, or in one declaration.  `opened`: the sizes of the k of `k≤n`; `definitions`: by facts,
+    of the sizes that no argument determines.  `otherwise` gives the size of a name that is not bound, or reports it."""
 
     params: Mapping[str, SizeVariable]
     sizes: dict[str, Size] = field(default_factory=dict)
     shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
     elements: dict[str, Element] = field(default_factory=dict)
     opened: dict[str, Size] = field(default_factory=dict)
-    bounds: list[tuple[SizeExpression, Size]] = field(default_factory=list)
-    products: list[tuple[SizeExpression, Size]] = field(default_factory=list)
-    offsets: list[tuple[Size, Size]] = field(default_factory=list)
     definitions: Mapping[str, SizeExpression] = field(default_factory=dict)
+    otherwise: Callable[[Context, SizeName | BoundedSize | ShapeVariable], Size | None] = undetermined
 
     def of_operand(self) -> Bindings:
         """The variables at a call of an operand in the body, which it shares with the operator's signature."""
@@ -321,6 +324,10 @@ class Bindings:
         if name in self.sizes:
             return self.sizes[name]
         return variable(self.params[name]) if name in self.params else None
+
+    def is_bound(self, name: str) -> bool:
+        """Is the size of a name known, or defined by a fact?"""
+        return self.size(name) is not None or name in self.definitions
 
     def instance(self) -> SignatureInstance:
         """The ranks and element types that the shape and element variables stand for."""

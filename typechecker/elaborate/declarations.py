@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TypeAlias
 
 from ...lang.diagnostics.model import Code, Diagnostic, Label
 from ...lang.support.records import dataclass, field, replace
@@ -15,7 +16,7 @@ from ..diagnostics import show_type
 from ..elements import ArrayType, Element, Kind, Unit, limits, show_element
 from ..proof.obligations import Obligation, SizeFact
 from ..proof.report_unproved import clause_site
-from ..rules.argument_checks import Names, size_expression, static_integer, with_definitions
+from ..rules.argument_checks import size_expression, static_integer
 from ..signatures.unify import solve_existentials
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import lower_bound, maximum
@@ -23,7 +24,7 @@ from ..usage.backward_analysis import ANY, Grade, demands_of, demands_of_block
 from ..usage.check_moves import UsageContract, violation
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import expressions, type_expressions
-from .context import Context, Entry, Frame, to_numbers
+from .context import Bindings, Context, Entry, Frame, to_numbers
 
 # ---------------------------------------------------------------------------------------------------- declarations
 
@@ -40,9 +41,23 @@ class Elaboration:
     scheduled: frozenset[str] = frozenset()
 
 
-def size_name(ctx: Context, frame: Frame, node: tree.SizeName | tree.BoundedSize) -> Size | None:
-    """The size that a name in a type stands for: of an input, a param, or an integer value known as a size; E403 or E001
-    otherwise."""
+_Named: TypeAlias = tree.SizeName | tree.BoundedSize | tree.ShapeVariable
+
+
+def names_in(frame: Frame) -> Bindings:
+    """What the variables in types of a file stand for; its sizes and params may get more."""
+    return Bindings({}, otherwise=partial(_named, frame))
+
+
+def _named(frame: Frame, ctx: Context, node: _Named) -> Size | None:
+    """The size that a name in a type stands for: of an input, a param, or an integer value known as a size; E403 or E001, and
+    E121 or E011 for what only signatures have, otherwise."""
+    if isinstance(node, tree.ShapeVariable):
+        ctx.error(Code.E121, f"the rank of `..{node.name}` is not known here: shape variables belong in signatures", node.span)
+        return None
+    if isinstance(node, tree.BoundedSize):
+        ctx.error(Code.E011, "a size known only when run has no place in this declaration", node.span)
+        return None
     known = _known(node, frame)
     if known is not None:
         return known
@@ -86,18 +101,14 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
         frame.bind(target, ctx.error(Code.E010, f"`{name}` is an input already", statement.target.span, labels=labels))
         return
 
-    def introduce(size: tree.SizeName | tree.BoundedSize) -> Size | None:
-        if size.name.startswith(tree.ITEMS):
-            return size_name(ctx, frame, size)
-        if size.name in frame.file.params:
-            return variable(frame.file.params[size.name])
-        if size.name not in frame.file.sizes:
-            size_variable = ctx.builder.sizes.create(size.name, SizeOrigin.INPUT)
-            frame.file.sizes[size.name] = size_variable
+    def introduce(ctx: Context, size: _Named) -> Size | None:
+        is_new = isinstance(size, tree.SizeName) and not size.name.startswith(tree.ITEMS)
+        if is_new and size.name not in frame.file.params and size.name not in frame.file.sizes:
+            frame.file.sizes[size.name] = size_variable = ctx.builder.sizes.create(size.name, SizeOrigin.INPUT)
             ctx.builder.sizes.spans[size_variable] = (size.span, f"a size of `{name}`")
-        return variable(frame.file.sizes[size.name])
+        return _named(frame, ctx, size)
 
-    type_ = type_expressions.declared_type(ctx, statement.type, introduce)
+    type_ = type_expressions.instantiate(ctx, statement.type, Bindings(frame.file.params, otherwise=introduce))
     if type_ is None:
         frame.bind(target, ctx.builder.poison(statement.span))
         return
@@ -196,8 +207,8 @@ def _fits_kind(missing: int | float | str, kind: Kind) -> bool:
 def _assume(ctx: Context, where: tuple[tree.Fact, ...], frame: Frame) -> None:
     """Make the facts of a `where` guards, which loading checks, and premises of all later statements."""
     facts, definitions = solve_existentials(where, lambda size: _known(size, frame) is not None)
-    names = with_definitions(ctx.builder, partial(size_name, ctx, frame), definitions)
-    for fact, span in type_expressions.facts(ctx, facts, names):
+    bindings = replace(names_in(frame), definitions=definitions)
+    for fact, span in type_expressions.facts(ctx, facts, bindings):
         _guard(ctx, fact, span)
         ctx.builder.constraints.premises.append(fact)
 
@@ -326,7 +337,7 @@ def states_quantities(signature: program.Signature) -> bool:
 
 
 def usage_violations(
-    ctx: Context, signature: program.Signature, args: Sequence[Value], block: Block, names: Names,
+    ctx: Context, signature: program.Signature, args: Sequence[Value], block: Block, bindings: Bindings,
     known: frozenset[str], calls: Sequence[CoreCall],
 ) -> list[Diagnostic]:  # fmt: skip
     """The diagnostics of a body, elaborated on `args` as `block`, whose usage violates its signature; `calls` are the calls in
@@ -339,7 +350,7 @@ def usage_violations(
     for parameter, letter, arg in zip(parameters, letters, args, strict=True):
         if parameter.quantity is None:
             continue
-        declared = declared_grade(ctx, parameter.quantity, names)
+        declared = declared_grade(ctx, parameter.quantity, bindings)
         if declared is None:
             continue
         for x in leaves(arg):
@@ -356,7 +367,7 @@ def input_contracts(run: Elaboration, frame: Frame) -> list[UsageContract]:
     sizes = frozenset([*frame.file.sizes, *frame.file.params])
     contracts: list[UsageContract] = []
     for x, quantity, target in run.quantities:
-        grade = declared_grade(run.ctx, quantity, partial(size_name, run.ctx, frame))
+        grade = declared_grade(run.ctx, quantity, names_in(frame))
         if grade is not None:
             contracts.append(UsageContract(target.name, x.value, grade, quantity.span, target.span, sizes))
     return contracts
@@ -369,10 +380,11 @@ def input_violations(ctx: Context, core: Core, contracts: Sequence[UsageContract
     return [diagnostic for diagnostic in diagnostics if diagnostic is not None]
 
 
-def declared_grade(ctx: Context, quantity: tree.Quantity, names: Names) -> Grade | None:
-    """The interval that a declaration states, with `names` resolved."""
+def declared_grade(ctx: Context, quantity: tree.Quantity, bindings: Bindings) -> Grade | None:
+    """The interval that a declaration states."""
     if quantity.low is None:
         return ANY
+    names = type_expressions.names_of(ctx, bindings)
     low = size_expression(ctx.builder, quantity.low, names)
     high = None if quantity.high is None else size_expression(ctx.builder, quantity.high, names)
     if low is None or (high is None and quantity.high is not None):

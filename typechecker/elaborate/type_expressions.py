@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from ...lang.diagnostics.model import Code, Edit, Fix
@@ -15,17 +16,21 @@ from ...lang.tree.expressions import (
     BoundedSize,
     ElementName,
     Fact,
+    ShapeItem,
     ShapeVariable,
     SizeCall,
     SizeExpression,
+    SizeName,
     TupleTypeExpression,
     TypeExpression,
 )
 from ..elements import ArrayType, Element, Kind, Unit, ranged
-from ..proof.obligations import Relation, SizeFact
+from ..proof.obligations import Obligation, Relation, SizeFact
 from ..rules.argument_checks import Names, size_expression
 from ..sizes.polynomials import Size
-from .context import Context
+from ..sizes.size import upper_bound
+from ..values.facts import Operand, TupleOperand, Value
+from .context import Bindings, Context
 
 KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
 UNITS: Mapping[str, Unit] = {unit.value: unit for unit in Unit if unit is not Unit.ANY}
@@ -43,21 +48,21 @@ def array_types(type_: DeclaredType) -> list[ArrayType]:
     return [type_] if isinstance(type_, ArrayType) else [array for item in type_.items for array in array_types(item)]
 
 
-def element_of(ctx: Context, node: ElementName, names: Names, variables: Mapping[str, Element]) -> Element | None:
+def _element(ctx: Context, node: ElementName, bindings: Bindings) -> Element | None:
     """The element of an element type, `idx<n>`, `int<a..b>`, or an element variable."""
     if node.name in KINDS and not node.args:
         return Element(KINDS[node.name])
     if node.name in UNITS and not node.args:
         return Element(Kind.I64, unit=UNITS[node.name])
-    if node.name in variables:
-        return variables[node.name]
+    if node.name in bindings.elements:
+        return bindings.elements[node.name]
     if node.name == GIVEN:
         message = "an integer that gives a size is a parameter of a signature, as in `(k) → f64[n] → f64[k]`"
         ctx.error(Code.E011, message, node.span)
         return None
     sizes: list[Size] = []
     for arg in node.args:
-        value = names(arg) if isinstance(arg, BoundedSize) else _signed(ctx, arg, names)
+        value = known_size(ctx, bindings, arg) if isinstance(arg, BoundedSize) else _signed(ctx, arg, bindings)
         if value is None:
             return None
         sizes.append(value)
@@ -100,53 +105,57 @@ def reject_element(ctx: Context, occurrences: Sequence[ElementName]) -> None:
     ctx.error(Code.E011, f"there is no element type `{node.name}`{hint}", node.span, notes=notes, fixes=fixes)
 
 
-def _signed(ctx: Context, node: SizeExpression, names: Names) -> Size | None:
+def _signed(ctx: Context, node: SizeExpression, bindings: Bindings) -> Size | None:
     """The size of a bound of `int<…>`, which may be negative."""
     if isinstance(node, SizeCall) and node.function == "-" and len(node.args) == 1:
-        value = size_expression(ctx.builder, node.args[0], names)
+        value = size_expression(ctx.builder, node.args[0], names_of(ctx, bindings))
         return None if value is None else -value
-    return size_expression(ctx.builder, node, names)
+    return size_expression(ctx.builder, node, names_of(ctx, bindings))
 
 
-def declared_type(ctx: Context, node: TypeExpression, names: Names) -> DeclaredType | None:
-    """The type that an `input` or an annotated binding declares, which has no shape or element variables."""
+# ---------------------------------------------------------------------------------------------------- instantiation
+
+def known_size(ctx: Context, bindings: Bindings, node: SizeName | BoundedSize) -> Size | None:
+    """The size of a name: of one that facts define, by its definition."""
+    size = bindings.size(node.name)
+    if size is None and node.name in bindings.definitions:
+        return size_expression(ctx.builder, bindings.definitions[node.name], names_of(ctx, bindings))
+    return bindings.otherwise(ctx, node) if size is None else size
+
+
+def names_of(ctx: Context, bindings: Bindings) -> Names:
+    """The sizes that names stand for."""
+    return partial(known_size, ctx, bindings)
+
+
+def instantiate(ctx: Context, node: TypeExpression, bindings: Bindings, value: Value | None = None) -> DeclaredType | None:
+    """The type with its variables replaced; None after an error.
+
+    `value` gives the sizes of `k≤n` items; without it they are bound already."""
     if isinstance(node, TupleTypeExpression):
+        parts = (None,) * len(node.items) if value is None else value.items if isinstance(value, TupleOperand) else ()
+        if len(parts) != len(node.items):
+            ctx.error(Code.E305, f"this is declared a tuple of {len(node.items)} items", node.span)
+            return None
         items: list[DeclaredType] = []
-        for item in node.items:
-            type_ = declared_type(ctx, item, names)
+        for inner, item in zip(node.items, parts, strict=True):
+            type_ = instantiate(ctx, inner, bindings, item)
             if type_ is None:
                 return None
             items.append(type_)
         return TupleType(tuple(items))
-
-    def refused(part: ShapeVariable | BoundedSize, axis: int) -> None:
-        if isinstance(part, ShapeVariable):
-            message = f"the rank of `..{part.name}` is not known here: shape variables belong in signatures"
-            ctx.error(Code.E121, message, part.span)
-        else:
-            ctx.error(Code.E011, "a size known only when run has no place in this declaration", part.span)
-
-    return array_type(ctx, node, names, {}, refused)
-
-
-def array_type(
-    ctx: Context, node: ArrayTypeExpression, names: Names, variables: Mapping[str, Element],
-    axes: Callable[[ShapeVariable | BoundedSize, int], Sequence[Size] | None],
-) -> ArrayType | None:  # fmt: skip
-    """The type of an array; `axes` gives the sizes of `..s` and of the k of `k≤n`, which is that axis."""
-    element = element_of(ctx, node.element, names, variables)
+    x = value if isinstance(value, Operand) else None
+    if x is not None and not _open_element(ctx, node, bindings, x):
+        return None
+    element = _element(ctx, node.element, bindings)
     if element is None:
         return None
     shape: list[Size] = []
     for part in node.shape:
-        if isinstance(part, ShapeVariable | BoundedSize):
-            sizes = axes(part, len(shape))
-        else:
-            size = size_expression(ctx.builder, part, names)
-            sizes = None if size is None else (size,)
-        if sizes is None:
+        axis = _axis(ctx, part, bindings, x, len(shape))
+        if axis is None:
             return None
-        shape.extend(sizes)
+        shape.extend(axis)
     if node.element.name == "perm" and element.index_bound is not None:
         if shape:
             ctx.error(Code.E011, "`perm<n>` is a vector of n items already", node.span, notes=("write it without brackets",))
@@ -155,7 +164,52 @@ def array_type(
     return ArrayType(element, tuple(shape))
 
 
-def facts(ctx: Context, nodes: Sequence[Fact], names: Names, *, quietly: bool = False) -> Iterator[tuple[SizeFact, Span]]:
+def _axis(ctx: Context, part: ShapeItem, bindings: Bindings, x: Operand | None, axis: int) -> Sequence[Size] | None:
+    """The sizes of an item of a shape; of `k≤n`, the length of this axis of x, which must be at most n."""
+    if isinstance(part, ShapeVariable):
+        if part.name not in bindings.shapes:
+            bindings.otherwise(ctx, part)
+        return bindings.shapes.get(part.name)
+    if not isinstance(part, BoundedSize):
+        size = size_expression(ctx.builder, part, names_of(ctx, bindings))
+    elif x is None:
+        size = known_size(ctx, bindings, part)
+    elif axis < x.type.rank:
+        size = _at_most(ctx, part, bindings, x.type.shape[axis])
+    else:
+        size = size_expression(ctx.builder, part.bound, names_of(ctx, bindings))
+    return None if size is None else (size,)
+
+
+def _open_element(ctx: Context, node: ArrayTypeExpression, bindings: Bindings, value: Operand) -> bool:
+    """Bind the k of `idx<k≤d>` or `perm<k≤d>`."""
+    for part in node.element.args:
+        size = value.type.shape[0] if node.element.name == "perm" and value.type.rank else value.type.element.index_bound
+        if isinstance(part, BoundedSize) and size is not None and _at_most(ctx, part, bindings, size) is None:
+            return False
+    return True
+
+
+def _at_most(ctx: Context, part: BoundedSize, bindings: Bindings, size: Size) -> Size | None:
+    """Require that a size is at most d, and equal to an earlier k."""
+    bound = size_expression(ctx.builder, part.bound, names_of(ctx, bindings))
+    if bound is None:
+        return None
+    known = upper_bound(size) if ctx.builder.at_most(size, bound) is None else size
+    fact = SizeFact(Relation.AT_MOST, known, bound)
+    if not ctx.builder.require(Obligation(fact, Code.E201, part.span, f"the length {size} is not known to be at most {bound}")):
+        return None
+    bindings.sizes.setdefault(part.name, size)
+    known = bindings.opened.setdefault(part.name, size)
+    message = f"both lengths are declared {part.name}, but they are {known} and {size}"
+    code = Code.E140 if known.is_runtime() or size.is_runtime() else Code.E201
+    same = ctx.builder.require(Obligation(SizeFact(Relation.EQUAL, known, size), code, part.span, message))
+    return size if same else None
+
+
+# ---------------------------------------------------------------------------------------------------- facts
+
+def facts(ctx: Context, nodes: Sequence[Fact], bindings: Bindings, *, quietly: bool = False) -> Iterator[tuple[SizeFact, Span]]:
     """The facts about sizes of a `where`, without element classes, one at a time, so that the caller can make each a premise.
 
     They come in order of dependency: `2∣k-1` needs `k≥1` and comes after it.  With `quietly`, a fact that cannot be formed is
@@ -165,7 +219,7 @@ def facts(ctx: Context, nodes: Sequence[Fact], names: Names, *, quietly: bool = 
     while pending:
         left: list[Fact] = []
         for node in pending:
-            fact = _formed_quietly(ctx, node, names)
+            fact = _formed_quietly(ctx, node, bindings)
             if fact is None:
                 left.append(node)
             else:
@@ -174,33 +228,34 @@ def facts(ctx: Context, nodes: Sequence[Fact], names: Names, *, quietly: bool = 
             break
         pending = left
     for node in () if quietly else pending:
-        fact = _formed(ctx, node, names)  # to report the error
+        fact = _formed(ctx, node, bindings)  # to report the error
         if fact is not None:
             yield fact, node.span
 
 
-def meaningful_facts(ctx: Context, nodes: Sequence[Fact], names: Names) -> list[SizeFact]:
+def meaningful_facts(ctx: Context, nodes: Sequence[Fact], bindings: Bindings) -> list[SizeFact]:
     """The facts that can be formed, which become premises."""
     constraints: list[SizeFact] = []
-    for fact, _ in facts(ctx, nodes, names, quietly=True):
+    for fact, _ in facts(ctx, nodes, bindings, quietly=True):
         constraints.append(fact)
         ctx.builder.constraints.premises.append(fact)
     return constraints
 
 
-def _formed_quietly(ctx: Context, node: Fact, names: Names) -> SizeFact | None:
+def _formed_quietly(ctx: Context, node: Fact, bindings: Bindings) -> SizeFact | None:
     """The fact if all its sizes are known to be defined; else None, without errors or guards."""
     builder = ctx.builder
     before = builder.mark()
-    fact = _formed(ctx, node, names)
+    fact = _formed(ctx, node, bindings)
     if builder.mark() == before:
         return fact
     builder.rollback(before)
     return None
 
 
-def _formed(ctx: Context, node: Fact, names: Names) -> SizeFact | None:
+def _formed(ctx: Context, node: Fact, bindings: Bindings) -> SizeFact | None:
     assert node.right is not None
+    names = names_of(ctx, bindings)
     left, right = size_expression(ctx.builder, node.left, names), size_expression(ctx.builder, node.right, names)
     if left is None or right is None:
         return None

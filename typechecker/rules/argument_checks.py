@@ -5,7 +5,7 @@ Every helper reports its error on the builder and then returns None (or False); 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from ...lang.diagnostics.model import Code, Edit, Fix, Label
@@ -268,15 +268,6 @@ def require_equal(b: Builder, left: Size, right: Size, code: Code, span: Span, m
 
 Names: TypeAlias = Callable[[SizeName | BoundedSize], Size | None]
 """The size that a name stands for; None after an error."""
-
-
-def with_definitions(b: Builder, names: Names, definitions: Mapping[str, SizeExpression]) -> Names:
-    """The names, and those that facts define by them."""
-
-    def size(node: SizeName | BoundedSize) -> Size | None:
-        return size_expression(b, definitions[node.name], size) if node.name in definitions else names(node)
-
-    return size
 
 
 def size_expression(b: Builder | None, node: SizeExpression, names: Names) -> Size | None:

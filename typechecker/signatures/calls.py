@@ -11,7 +11,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TypeAlias
 
 from ...lang.diagnostics.model import Code
@@ -20,7 +19,6 @@ from ...lang.syntax.source import Span
 from ...lang.tree import program
 from ...lang.tree.expressions import (
     Argument,
-    ArrayTypeExpression,
     BoundedSize,
     Fact,
     Parameter,
@@ -51,16 +49,16 @@ from ..elaborate.context import (
 )
 from ..elaborate.declarations import declared_grade
 from ..elaborate.functions import lift, naming_call
-from ..elaborate.type_expressions import DeclaredType, TupleType, array_types
+from ..elaborate.type_expressions import DeclaredType, array_types, instantiate, known_size, names_of
 from ..elements import ArrayType, Element, Kind, show_element
 from ..proof.constraints import Arm, variables_of
-from ..proof.obligations import Obligation, Proof, Relation, SizeFact
+from ..proof.obligations import Obligation, Proof, SizeFact
 from ..rules.argument_checks import size_expression
 from ..sizes.polynomials import ZERO, Size, SizeOrigin, SizeVariable, variable
 from ..sizes.size import upper_bound
 from ..values.facts import Operand, TupleOperand, Value, is_poisoned, leaves
 from . import unify
-from .unify import axes_of, bind, bind_bounds, bind_caps, is_given, parameters, undetermined
+from .unify import parameters
 
 # ---------------------------------------------------------------------------------------------------- signatures as text
 
@@ -117,7 +115,7 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
     arrays: list[Operand] = []
     ranks: list[int] = []
     for parameter, value in zip(declared, arguments, strict=True):
-        rank = _cell_rank(parameter.type)
+        rank = unify.cell_rank(parameter.type)
         if not isinstance(value, Operand) or rank is None:
             continue
         if value.type.rank < rank:
@@ -140,7 +138,7 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
         rest = list(cells)
         args: list[Value] = []
         for parameter, value in zip(declared, arguments, strict=True):
-            lifted = isinstance(value, Operand) and _cell_rank(parameter.type) is not None
+            lifted = isinstance(value, Operand) and unify.cell_rank(parameter.type) is not None
             args.append(rest.pop(0) if lifted else value)
         return _call_cells(ctx, function, declared, args, span)
 
@@ -190,29 +188,13 @@ def _is_unbounded(
     return False
 
 
-def _cell_rank(node: TypeExpression) -> int | None:
-    """The rank of a parameter's cells; None if it takes the whole argument."""
-    if isinstance(node, TupleTypeExpression) or any(isinstance(part, ShapeVariable) for part in node.shape):
-        return None
-    return 1 if node.element.name == "perm" else len(node.shape)
-
-
 def _call_cells(
     ctx: Context, function: SignedFunction, declared: Sequence[Parameter], args: list[Value], span: Span
 ) -> Value:
     bindings = function.unbound() if function.outer is None else function.outer.of_operand()
-    pairs = list(zip(declared, args, strict=True))
-    for parameter, value in sorted(pairs, key=lambda pair: not is_given(pair[0].type)):
-        if not bind(ctx, parameter.type, value, bindings, _called(ctx, function, span), span):
-            return ctx.builder.poison(span)
-    bind_caps(bindings)
-    for parameter, value in zip(declared, args, strict=True):
-        bind_bounds(parameter.type, value, bindings)
-    notes = _signature_note(ctx, function, span)
-    for least, size in bindings.offsets:
-        message = f"`{_called(ctx, function, span)}` needs an axis of {least} or more items, but this one has {size}"
-        if not ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, least, size), Code.E201, span, message, notes=notes)):
-            return ctx.builder.poison(span)
+    notes, types = _signature_note(ctx, function, span), [parameter.type for parameter in declared]
+    if not unify.unify(ctx, list(zip(types, args, strict=True)), bindings, _called(ctx, function, span), span, notes):
+        return ctx.builder.poison(span)
     if _is_unbounded(ctx, function, declared, bindings, span):
         return ctx.builder.poison(span)
     converted = _converted(ctx, function, declared, args, bindings, span)
@@ -276,7 +258,7 @@ def _result(
 def _elaborated(ctx: Context, function: SignedFunction, bindings: Bindings, args: Sequence[Value], span: Span) -> _Conformed:
     """The result of the body elaborated for this call, conformed."""
     if isinstance(function.body, OpaqueFunction):
-        result = _any_result(ctx, function.signature.result, bindings)
+        (result,) = any_values(ctx, [function.signature.result], bindings)
     else:
         result = ctx.call(_with_sizes(ctx, function, bindings), args[0] if len(args) == 2 else None, args[-1], span)
     return None if is_poisoned(result) else _conformed(ctx, function, bindings, result, span)
@@ -286,9 +268,8 @@ def _conformed(ctx: Context, function: SignedFunction, bindings: Bindings, resul
     """A result of the body, conformed to its declared type."""
     declared = function.signature.result
     declared_at = declared.span if function.outer is None else function.body.span
-    _open_shapes(declared, result, bindings)
     with naming_call(ctx.builder, span):
-        if function.outer is not None and not unify.bind_result(ctx, declared, result, bindings, declared_at):
+        if not unify.bind_result(ctx, declared, result, bindings, declared_at, of_operand=function.outer is not None):
             return None
         expected = instantiate(ctx, declared, bindings, result)
         if expected is None:
@@ -304,7 +285,7 @@ def _with_sizes(ctx: Context, function: SignedFunction, bindings: Bindings) -> F
     sizes = dict(bindings.sizes)
     for name, node in function.definitions.items():
         mark = ctx.builder.mark()
-        size = size_expression(ctx.builder, node, partial(known_size, ctx, bindings))
+        size = size_expression(ctx.builder, node, names_of(ctx, bindings))
         if size is None or len(ctx.builder.sink.diagnostics) > mark[0]:
             ctx.builder.rollback(mark)
         else:
@@ -318,33 +299,38 @@ def _with_sizes(ctx: Context, function: SignedFunction, bindings: Bindings) -> F
     return replace(body, closure=closure)
 
 
-def _any_result(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
-    """A result of an operand of which only the signature is known."""
-    for array in arrays(node):
+def any_values(
+    ctx: Context, nodes: Sequence[TypeExpression], bindings: Bindings, where: Sequence[Fact] = (),
+    ranks: Mapping[str, int] | None = None,
+) -> list[Value]:  # fmt: skip
+    """Values of declared types without other facts than those of the `where` that can be formed, which become premises.
+
+    Sizes that are not bound are bound to rigid variables, shapes to as many as `ranks` says, and the k of `k≤d` to runtime
+    sizes."""
+    sizes, written = ctx.builder.sizes, [array for node in nodes for array in arrays(node)]
+    for array in written:
+        for name in unify.rigid(array):
+            if bindings.size(name) is None:
+                bindings.sizes[name] = variable(sizes.create(name, SizeOrigin.RIGID))
         for part in array.shape:
-            if isinstance(part, SizeName) and bindings.size(part.name) is None:
-                bindings.sizes[part.name] = variable(ctx.builder.sizes.create(part.name, SizeOrigin.RIGID))
-    open_sizes(ctx, node, bindings)
-    return any_value(ctx, node, bindings)
+            count = None if ranks is None or not isinstance(part, ShapeVariable) else ranks.get(part.name)
+            if count is not None and isinstance(part, ShapeVariable) and part.name not in bindings.shapes:
+                names = [part.name] if count == 1 else [f"{part.name}{i}" for i in range(count)]
+                bindings.shapes[part.name] = tuple([variable(sizes.create(name, SizeOrigin.RIGID)) for name in names])
+    type_expressions.meaningful_facts(ctx, where, bindings)
+    for part in [part for array in written for part in unify.bounded_sizes(array)]:
+        cap = None if part.name in bindings.sizes else size_expression(ctx.builder, part.bound, names_of(ctx, bindings))
+        if cap is not None:
+            bindings.sizes[part.name] = variable(ctx.builder.runtime_size(part.name, cap, part.span))
+    return [_any_value(ctx, node, bindings) for node in nodes]
 
 
-def open_sizes(ctx: Context, node: TypeExpression, bindings: Bindings) -> None:
-    """Bind the k of every `k≤d` in a type to a runtime size."""
-    for array in arrays(node):
-        for part in unify.bounded_sizes(array):
-            if part.name not in bindings.sizes:
-                cap = size_expression(ctx.builder, part.bound, partial(known_size, ctx, bindings))
-                if cap is not None:
-                    bindings.sizes[part.name] = variable(ctx.builder.runtime_size(part.name, cap, part.span))
-
-
-def any_value(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
-    """A value of a declared type, whose sizes are bound, without other facts."""
+def _any_value(ctx: Context, node: TypeExpression, bindings: Bindings) -> Value:
     if isinstance(node, TupleTypeExpression):
-        return TupleOperand(tuple([any_value(ctx, item, bindings) for item in node.items]))
+        return TupleOperand(tuple([_any_value(ctx, item, bindings) for item in node.items]))
     if node.given is not None:
         return ctx.builder.size_value(known_size(ctx, bindings, node.given) or ZERO, node.span)
-    type_ = instantiate(ctx, node, bindings, None)
+    type_ = instantiate(ctx, node, bindings)
     return Operand(ctx.builder.fresh(type_, node.span), type_) if isinstance(type_, ArrayType) else ctx.builder.poison(node.span)
 
 
@@ -514,7 +500,7 @@ def _converted(
         conformed = unify.conform(ctx, value, expected, _argument_span(ctx, value, span), what, notes)
         return conformed if is_poisoned(conformed) else _as_declared(conformed, expected)
 
-    assumed = type_expressions.meaningful_facts(ctx, function.signature.where, partial(known_size, ctx, bindings))
+    assumed = type_expressions.meaningful_facts(ctx, function.signature.where, bindings)
     try:
         converted = [convert(parameter.type, value) for parameter, value in zip(declared, args, strict=True)]
     finally:
@@ -530,7 +516,7 @@ def declared_usages(
     for parameter, arg in zip(parameters(signature), args, strict=True):
         if parameter.quantity is None or parameter.quantity.low is None:
             continue
-        grade = declared_grade(ctx, parameter.quantity, partial(known_size, ctx, bindings))
+        grade = declared_grade(ctx, parameter.quantity, bindings)
         if grade is not None:
             grades += [(x.value, grade.low, grade.high) for x in leaves(arg)]
     return tuple(grades)
@@ -577,7 +563,7 @@ def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Spa
     """Require the `where` at this call; its facts, or None after an error."""
     where_facts: list[SizeFact] = []
     good = True
-    for fact, _ in type_expressions.facts(ctx, function.signature.where, partial(known_size, ctx, bindings)):
+    for fact, _ in type_expressions.facts(ctx, function.signature.where, bindings):
         message = f"`{function.name}` needs {fact}"
         good = ctx.builder.require(Obligation(fact, Code.E201, span, message, notes=("stated by its `where`",))) and good
         if fact not in where_facts:
@@ -604,84 +590,3 @@ def _class_holds(ctx: Context, node: Fact, element: Element | None, name: str, s
     if not holds:
         ctx.error(Code.E300, f"`{name}` needs {node.left.name} {node.relation}, but it is {show_element(element)} here", span)
     return holds
-
-
-def known_size(ctx: Context, bindings: Bindings, node: SizeName | BoundedSize) -> Size | None:
-    """The size of a name: of one that facts define, by its definition."""
-    size = bindings.size(node.name)
-    if size is None and node.name in bindings.definitions:
-        return size_expression(ctx.builder, bindings.definitions[node.name], partial(known_size, ctx, bindings))
-    if size is None:
-        undetermined(ctx, node)
-    return size
-
-
-def instantiate(ctx: Context, node: TypeExpression, bindings: Bindings, value: Value | None) -> DeclaredType | None:
-    """The type of a parameter or result at this call.  `value` gives the sizes of `k≤n` items; without it they are bound
-    already."""
-    if isinstance(node, TupleTypeExpression):
-        parts = value.items if isinstance(value, TupleOperand) else ()
-        if len(parts) != len(node.items):
-            ctx.error(Code.E305, f"this is declared a tuple of {len(node.items)} items", node.span)
-            return None
-        items: list[DeclaredType] = []
-        for inner, item in zip(node.items, parts, strict=True):
-            type_ = instantiate(ctx, inner, bindings, item)
-            if type_ is None:
-                return None
-            items.append(type_)
-        return TupleType(tuple(items))
-    if isinstance(value, Operand) and not _open_element(ctx, node, bindings, value):
-        return None
-
-    def axes(part: ShapeVariable | BoundedSize, axis: int) -> Sequence[Size] | None:
-        if isinstance(part, BoundedSize):
-            size = _bounded(ctx, part, bindings, value, axis)
-            return None if size is None else (size,)
-        if part.name not in bindings.shapes:
-            ctx.error(Code.E122, f"..{part.name} is not determined by any argument", part.span)
-        return bindings.shapes.get(part.name)
-
-    return type_expressions.array_type(ctx, node, partial(known_size, ctx, bindings), bindings.elements, axes)
-
-
-def _open_shapes(node: TypeExpression, value: Value, bindings: Bindings) -> None:
-    """Bind the k of every `k≤d` among the axes of a result, for its other parts: `(idx<k>[n] ⋄ f64[k≤n])`."""
-    for part, size, _ in axes_of(node, value):
-        if isinstance(part, BoundedSize):
-            bindings.sizes.setdefault(part.name, size)
-
-
-def _open_element(ctx: Context, node: ArrayTypeExpression, bindings: Bindings, value: Operand) -> bool:
-    """Bind the k of `idx<k≤d>` or `perm<k≤d>`."""
-    for part in node.element.args:
-        size = value.type.shape[0] if node.element.name == "perm" and value.type.rank else value.type.element.index_bound
-        if isinstance(part, BoundedSize) and size is not None and _at_most(ctx, part, bindings, size) is None:
-            return False
-    return True
-
-
-def _bounded(ctx: Context, part: BoundedSize, bindings: Bindings, value: Value | None, axis: int) -> Size | None:
-    """The size of an axis declared `k≤d`: that of the value, which must be at most d."""
-    if value is None:
-        return bindings.sizes.get(part.name)
-    if not isinstance(value, Operand) or axis >= value.type.rank:
-        return size_expression(ctx.builder, part.bound, partial(known_size, ctx, bindings))
-    return _at_most(ctx, part, bindings, value.type.shape[axis])
-
-
-def _at_most(ctx: Context, part: BoundedSize, bindings: Bindings, size: Size) -> Size | None:
-    """Require that a size is at most d, and equal to an earlier k."""
-    bound = size_expression(ctx.builder, part.bound, partial(known_size, ctx, bindings))
-    if bound is None:
-        return None
-    known = upper_bound(size) if ctx.builder.at_most(size, bound) is None else size
-    fact = SizeFact(Relation.AT_MOST, known, bound)
-    if not ctx.builder.require(Obligation(fact, Code.E201, part.span, f"the length {size} is not known to be at most {bound}")):
-        return None
-    bindings.sizes.setdefault(part.name, size)
-    known = bindings.opened.setdefault(part.name, size)
-    message = f"both lengths are declared {part.name}, but they are {known} and {size}"
-    code = Code.E140 if known.is_runtime() or size.is_runtime() else Code.E201
-    same = ctx.builder.require(Obligation(SizeFact(Relation.EQUAL, known, size), code, part.span, message))
-    return size if same else None

@@ -8,21 +8,12 @@ no axes, an element variable with the kinds of its class; every call is checked 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import TypeAlias
 
 from ...lang.diagnostics.model import Code, Diagnostic, Edit, Fix, Verdict
 from ...lang.support.records import replace
 from ...lang.syntax.source import LIBRARY_PREFIX
 from ...lang.tree import program
-from ...lang.tree.expressions import (
-    ITEMS,
-    ArrayTypeExpression,
-    BoundedSize,
-    ShapeVariable,
-    TypeExpression,
-    arrays,
-)
 from ..core.cloning import shared
 from ..core.operations import Block, CoreCall, CorePrint, Gather, KeyReduce, Op, Update, all_ops, results_of
 from ..elaborate import declarations, type_expressions
@@ -50,14 +41,13 @@ from ..elements import Element, Kind
 from ..proof.constraints import Constraints
 from ..proof.obligations import Proof
 from ..proof.report_unproved import ClauseSite, clause_site
-from ..sizes.polynomials import SizeOrigin, SizeVariable, variable
+from ..sizes.polynomials import SizeVariable
 from ..values.facts import Value, is_poisoned, leaves
-from .calls import any_value, call, known_size, open_sizes
+from .calls import any_values, call
 from .unify import (
     element_classes,
     parameters,
     shape_variables,
-    sizes_of,
     solved,
     well_formed,
 )
@@ -210,7 +200,7 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: Signatu
     stated = constraints.premises[before:]
     known = frozenset(v for size in bindings.sizes.values() for v in size.variables())
     builder.constraints.clause_site = _site(signature, known | frozenset(bindings.params.values()))
-    for fact, _ in type_expressions.facts(ctx, signature.where, partial(known_size, ctx, bindings)):
+    for fact, _ in type_expressions.facts(ctx, signature.where, bindings):
         if fact not in stated:
             builder.constraints.premises.append(fact)
     block: Block | None = None
@@ -225,7 +215,7 @@ def _check_speculatively(ctx: Context, function: SignedFunction, sample: Signatu
                 signature,
                 args,
                 block,
-                partial(known_size, ctx, bindings),
+                bindings,
                 sizes,
                 constraints.declared_usages[usages_before:-1],  # the last one is the call being checked
             )
@@ -272,12 +262,8 @@ def symbolic_arguments(
     elements = dict(sample[1])
     for name, class_ in element_classes(signature).items():
         bindings.elements[name] = elements.get(name) or Element((_ANY_KIND if class_ is None else _CLASS_KINDS[class_])[0])
-    for parameter in parameters(signature):
-        _name_sizes(ctx, parameter.type, bindings, sample)
-    type_expressions.meaningful_facts(ctx, signature.where, partial(known_size, ctx, bindings))
-    for parameter in parameters(signature):
-        open_sizes(ctx, parameter.type, bindings)
-    return [any_value(ctx, p.type, bindings) for p in parameters(signature)]
+    ranks = {name: dict(sample[0]).get(name, 1) for name in shape_variables(signature)}
+    return any_values(ctx, [p.type for p in parameters(signature)], bindings, signature.where, ranks)
 
 
 def _site(signature: program.Signature, sizes: frozenset[SizeVariable]) -> ClauseSite:
@@ -300,24 +286,3 @@ def _of_class(diagnostic: Diagnostic, signature: program.Signature, classes: dic
     site = _site(signature, frozenset())
     fix = Fix(f"add `where {free[0]} num` to the signature", (Edit(site.at, f"{site.joint}{free[0]} num"),))
     return replace(diagnostic, notes=(*diagnostic.notes, f"{free[0]} may be any element type, text too"), fixes=(fix,))
-
-
-def _name_sizes(ctx: Context, node: TypeExpression, bindings: Bindings, sample: SignatureInstance) -> None:
-    """Bind the size names and shape variables of a parameter to rigid size variables."""
-    builder, axes = ctx.builder, dict(sample[0])
-    for array in arrays(node):
-        for name in _rigid(array):
-            if bindings.size(name) is None:
-                bindings.sizes[name] = variable(builder.sizes.create(name, SizeOrigin.RIGID))
-        for part in array.shape:
-            if isinstance(part, ShapeVariable) and part.name not in bindings.shapes:
-                count = axes.get(part.name, 1)
-                names = [part.name] if count == 1 else [f"{part.name}{i}" for i in range(count)]
-                bindings.shapes[part.name] = tuple([variable(builder.sizes.create(n, SizeOrigin.RIGID)) for n in names])
-
-
-def _rigid(node: ArrayTypeExpression) -> list[str]:
-    """The names of the rigid sizes of a parameter, in order of occurrence."""
-    parts = [part for part in (*node.element.args, *node.shape) if not isinstance(part, ShapeVariable)]
-    sizes = [size.name for part in parts for size in sizes_of(part.bound if isinstance(part, BoundedSize) else part)]
-    return [name for name in sizes if not name.startswith(ITEMS)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ...lang.diagnostics.model import Code, Edit, Fix
-from ...lang.support.records import replace
+from ...lang.support.records import dataclass, field, replace
 from ...lang.syntax.source import Span
 from ...lang.tree import program
 from ...lang.tree.expressions import (
@@ -32,7 +32,7 @@ from ...lang.tree.expressions import (
     arrays,
 )
 from ..diagnostics import show_type
-from ..elaborate.context import Bindings, Context
+from ..elaborate.context import Bindings, Context, undetermined
 from ..elaborate.type_expressions import KINDS, UNITS, DeclaredType, TupleType, meant_element, reject_element
 from ..elements import (
     ArrayType,
@@ -57,13 +57,34 @@ from ..values.facts import Operand, TupleOperand, Value, is_poisoned
 
 # ---------------------------------------------------------------------------------------------------- binding
 
-def is_given(node: TypeExpression) -> bool:
-    """Is it a parameter `(k)`, on whose size other parameters may depend?"""
-    return isinstance(node, ArrayTypeExpression) and node.given is not None
+def unify(
+    ctx: Context, pairs: Sequence[tuple[TypeExpression, Value]], bindings: Bindings, name: str, span: Span, notes: tuple[str, ...]
+) -> bool:  # fmt: skip
+    """Bind the variables of the types of parameters to the sizes, shapes and elements of the arguments of `name`; False after an
+    error.
+
+    Lengths bind first, then the bounds of elements, so that `idx<n>` takes n from an axis."""
+    unifier = _Unifier(bindings)
+    if not _unify_all(ctx, pairs, unifier, name, span):
+        return False
+    limited = [(array.element.args[0], _above(x.type.element)) for pair in pairs for array, x in paired(*pair) if _is_idx(array)]
+    unifier.finish([(bound, above) for bound, above in limited if above is not None])
+    for least, size in unifier.offsets:
+        message = f"`{name}` needs an axis of {least} or more items, but this one has {size}"
+        if not ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, least, size), Code.E201, span, message, notes=notes)):
+            return False
+    return True
 
 
-def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, name: str, span: Span) -> bool:
-    """Bind the sizes, shapes and elements of a parameter to those of the argument; False after an error."""
+def _unify_all(
+    ctx: Context, pairs: Sequence[tuple[TypeExpression, Value]], unifier: _Unifier, name: str, span: Span
+) -> bool:  # fmt: skip
+    """Unify parameters `(k)` first, since the sizes of others may depend on them."""
+    ordered = sorted(pairs, key=lambda pair: not (isinstance(pair[0], ArrayTypeExpression) and pair[0].given is not None))
+    return all(_unify(ctx, node, value, unifier, name, span) for node, value in ordered)
+
+
+def _unify(ctx: Context, node: TypeExpression, value: Value, unifier: _Unifier, name: str, span: Span) -> bool:
     if isinstance(node, TupleTypeExpression):
         if not isinstance(value, TupleOperand) or len(value.items) != len(node.items):
             count = len(node.items)
@@ -71,46 +92,80 @@ def bind(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, n
             notes = (f"write {shown}, not a vector of them",)
             ctx.error(Code.E305, f"`{name}` takes a tuple of {count} items here", span, notes=notes)
             return False
-        given_first = sorted(zip(node.items, value.items, strict=True), key=lambda pair: not is_given(pair[0]))
-        return all(bind(ctx, part, item, bindings, name, span) for part, item in given_first)
+        return _unify_all(ctx, list(zip(node.items, value.items, strict=True)), unifier, name, span)
     if not isinstance(value, Operand):
         ctx.error(Code.E305, f"`{name}` takes an array here, not a tuple", span)
         return False
+    bindings, rank = unifier.bindings, value.type.rank
     if node.given is not None:
         return _bind_given(ctx, node.given, value, bindings, name, span)
     _bind_element(ctx, node.element, value, bindings)
-    shape = value.type.shape
-    items = node.shape
-    variables = [i for i, part in enumerate(items) if isinstance(part, ShapeVariable)]
-    rank = 1 if node.element.name == "perm" else len(items)
-    if not variables and len(shape) != rank:
-        message = f"`{name}` takes an array of rank {rank} here, but this item of the tuple has rank {len(shape)}"
-        ctx.error(Code.E131, message, span, label=show_type(value.type))
+    axes = _axes(node, value.type.shape)
+    if axes is None:
+        least = len(node.shape) - 1
+        if any(isinstance(part, ShapeVariable) for part in node.shape):
+            needed = f"`{name}` needs at least {'1 axis' if least == 1 else f'{least} axes'} here"
+            ctx.error(Code.E131, f"{needed}, but this argument has rank {rank}", span)
+        else:
+            needed = f"`{name}` takes an array of rank {cell_rank(node)} here"
+            ctx.error(Code.E131, f"{needed}, but this item of the tuple has rank {rank}", span, label=show_type(value.type))
         return False
-    if node.element.name == "perm":
-        _bind_size(node.element.args[0], shape[0], bindings)
-        return True
-    if variables:
-        at = variables[0]
-        after = len(items) - at - 1
-        if len(shape) < len(items) - 1:
-            axes = "1 axis" if len(items) == 2 else f"{len(items) - 1} axes"
-            ctx.error(
-                Code.E131, f"`{name}` needs at least {axes} here, but this argument has rank {len(shape)}", span
-            )
+    for part, sizes in axes:
+        unifier.bind(part, sizes)
+        if isinstance(part, ShapeVariable) and not _shapes_agree(ctx, bindings.shapes[part.name], sizes, part, name, span):
             return False
-        part = items[at]
-        assert isinstance(part, ShapeVariable)
-        middle = shape[at : len(shape) - after]
-        known = bindings.shapes.setdefault(part.name, middle)
-        if not _shapes_agree(ctx, known, middle, part, name, span):
-            return False
-        pairs = [*zip(items[:at], shape[:at], strict=True), *zip(items[at + 1 :], shape[len(shape) - after :], strict=True)]
-    else:
-        pairs = list(zip(items, shape, strict=True))
-    for item, size in pairs:
-        _bind_size(item, size, bindings)
     return True
+
+
+def bind_result(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, span: Span, *, of_operand: bool) -> bool:
+    """Bind the k of `k≤n`, and the sizes that only the result of an operand determines; E140 for a runtime size among these."""
+    for array, x in paired(node, value):
+        for part, sizes in _axes(array, x.type.shape) or ():
+            if isinstance(part, BoundedSize):
+                bindings.sizes.setdefault(part.name, sizes[0])
+            elif of_operand and isinstance(part, SizeName) and not bindings.is_bound(part.name):
+                if sizes[0].is_runtime():
+                    message = f"this operand's result is declared of one length {part.name}, but only the run knows its length"
+                    ctx.error(Code.E140, message, span, label=show_type(x.type))
+                    return False
+                bindings.sizes[part.name] = sizes[0]
+    return True
+
+
+def paired(node: TypeExpression, value: Value) -> Iterator[tuple[ArrayTypeExpression, Operand]]:
+    """The arrays of a type, each with that of the value."""
+    if isinstance(node, ArrayTypeExpression):
+        yield from ((node, x) for x in (value,) if isinstance(x, Operand))
+    elif isinstance(value, TupleOperand):
+        for part, item in zip(node.items, value.items, strict=False):
+            yield from paired(part, item)
+
+
+def cell_rank(node: TypeExpression) -> int | None:
+    """The number of axes of an array type; None for a tuple, and with a shape variable."""
+    if isinstance(node, TupleTypeExpression) or any(isinstance(part, ShapeVariable) for part in node.shape):
+        return None
+    return len(_items(node))
+
+
+def _is_idx(node: ArrayTypeExpression) -> bool:
+    return node.element.name == "idx"
+
+
+def _items(node: ArrayTypeExpression) -> tuple[ShapeItem, ...]:
+    return node.element.args if node.element.name == "perm" else node.shape
+
+
+def _axes(node: ArrayTypeExpression, shape: Sequence[Size]) -> list[tuple[ShapeItem, tuple[Size, ...]]] | None:
+    """The items of the shape of a type, each with the sizes that it stands for; None if there are too few or too many."""
+    items = _items(node)
+    at = next((at for at, part in enumerate(items) if isinstance(part, ShapeVariable)), None)
+    taken = 1 if at is None else len(shape) - len(items) + 1
+    if len(items) - 1 + taken != len(shape) or taken < 0:
+        return None
+    starts = [axis if at is None or axis <= at else axis + taken - 1 for axis in range(len(items))]
+    return [(part, tuple(shape[start : start + (taken if axis == at else 1)])) for axis, (part, start) in
+            enumerate(zip(items, starts, strict=True))]  # fmt: skip
 
 
 def _bind_given(ctx: Context, given: SizeName, value: Operand, bindings: Bindings, name: str, span: Span) -> bool:
@@ -157,52 +212,6 @@ def _bind_element(ctx: Context, node: ElementName, value: Operand, bindings: Bin
     bindings.elements[node.name] = element if joint is None else joint
 
 
-def paired(node: TypeExpression, value: Value) -> Iterator[tuple[ArrayTypeExpression, Operand]]:
-    """The arrays of a type, each with that of the value."""
-    if isinstance(node, ArrayTypeExpression):
-        yield from ((node, x) for x in (value,) if isinstance(x, Operand))
-    elif isinstance(value, TupleOperand):
-        for part, item in zip(node.items, value.items, strict=False):
-            yield from paired(part, item)
-
-
-def axes_of(node: TypeExpression, value: Value) -> Iterator[tuple[ShapeItem, Size, Operand]]:
-    """The axes of the arrays of a type without shape variables, each with that of the value, and the array."""
-    for array, x in paired(node, value):
-        if len(array.shape) == x.type.rank:
-            yield from ((part, size, x) for part, size in zip(array.shape, x.type.shape, strict=True))
-
-
-def bind_result(ctx: Context, node: TypeExpression, value: Value, bindings: Bindings, span: Span) -> bool:
-    """Bind the sizes that only the result of an operand determines; E140 for a runtime size."""
-    for part, size, x in axes_of(node, value):
-        if isinstance(part, SizeName) and bindings.size(part.name) is None:
-            if size.is_runtime():
-                message = f"this operand's result is declared of one length {part.name}, but only the run knows how long it is"
-                ctx.error(Code.E140, message, span, label=show_type(x.type))
-                return False
-            bindings.sizes[part.name] = size
-    return True
-
-
-def bind_caps(bindings: Bindings) -> None:
-    """Bind the d of `h×d` whose h is bound, and the n of `k≤n` that no shape has bound."""
-    for _ in range(len(bindings.products)):
-        products, bindings.products = bindings.products, []
-        for node, size in products:
-            _bind_size(node, size, bindings)
-    for bound, size in bindings.bounds:
-        _bind_size(bound, size, bindings)
-
-
-def bind_bounds(node: TypeExpression, value: Value, bindings: Bindings) -> None:
-    """Bind the n of `idx<n>` that no shape has bound."""
-    for array, x in paired(node, value):
-        bound = _above(x.type.element) if array.element.name == "idx" else None
-        if bound is not None:
-            _bind_size(array.element.args[0], bound, bindings)
-
-
 def _above(element: Element) -> Size | None:
     """The size that bounds all items from above, exclusively; the items are not negative."""
     if element.kind is not Kind.BOOL and element.index_bound is None and (element.low is None or element.low < 0):
@@ -213,41 +222,58 @@ def _above(element: Element) -> Size | None:
 
 def sizes_bound_by(parameters: Sequence[ArrayTypeExpression]) -> frozenset[str]:
     """The size names that arguments of these types always bind."""
-    bindings = Bindings({})
-    some = variable(SizeVariable("", -1, SizeOrigin.RIGID))
+    unifier = _Unifier(Bindings({}))
+    bindings, some = unifier.bindings, variable(SizeVariable("", -1, SizeOrigin.RIGID))
     bindings.sizes.update({array.given.name: some for array in parameters if array.given is not None})
     for array in parameters:
-        for part in (*array.shape, *(array.element.args if array.element.name == "perm" else ())):
-            if isinstance(part, ShapeVariable):
-                bindings.shapes[part.name] = (some,)
-            else:
-                _bind_size(part, some, bindings)
-    bind_caps(bindings)
-    for array in parameters:
-        if array.element.name == "idx":
-            _bind_size(array.element.args[0], some, bindings)
+        for part in _items(array):
+            unifier.bind(part, (some,))
+    unifier.finish([(array.element.args[0], some) for array in parameters if _is_idx(array)])
     return frozenset([*bindings.sizes, *[ITEMS + name for name in bindings.shapes]])
 
 
-def _bind_size(node: ShapeItem, size: Size, bindings: Bindings) -> None:
-    """Bind `n`, `(c×n)+c'` or `(c×n)-c'` (if c divides); other expressions are left to obligations."""
-    match node:
-        case SizeName():
-            if bindings.size(node.name) is None:
-                bindings.sizes[node.name] = size
-        case BoundedSize():
-            bindings.sizes.setdefault(node.name, size)
-            bindings.bounds.append((node.bound, upper_bound(size)))
-        case SizeCall():
-            linear = _linear(node, bindings)
-            if linear is None:
-                bindings.products.append((node, size))
-            else:
-                name, factor, offset = linear
-                bindings.sizes.setdefault(name, quotient(size - offset, factor))
-                bindings.offsets.append((offset, size))
-        case _:
-            pass
+@dataclass(slots=True)
+class _Unifier:
+    """Binds sizes to their parts of shapes.  `bounds`: size expressions n of `k≤n`, each with the size that it gets if no shape
+    binds it; `products`: those of which several names are not bound yet; `offsets`: the least sizes that axes such as `n+3` have,
+    with those that they have here."""
+
+    bindings: Bindings
+    bounds: list[tuple[SizeExpression, Size]] = field(default_factory=list)
+    products: list[tuple[SizeExpression, Size]] = field(default_factory=list)
+    offsets: list[tuple[Size, Size]] = field(default_factory=list)
+
+    def bind(self, node: ShapeItem, sizes: tuple[Size, ...]) -> None:
+        """Bind `..s`, `n`, `(c×n)+c'` or `(c×n)-c'` (if c divides), unless it is bound; other expressions are left to
+        obligations."""
+        match node:
+            case ShapeVariable():
+                self.bindings.shapes.setdefault(node.name, sizes)
+            case SizeName():
+                if self.bindings.size(node.name) is None:
+                    self.bindings.sizes[node.name] = sizes[0]
+            case BoundedSize():
+                self.bindings.sizes.setdefault(node.name, sizes[0])
+                self.bounds.append((node.bound, upper_bound(sizes[0])))
+            case SizeCall():
+                linear = _linear(node, self.bindings)
+                if linear is None:
+                    self.products.append((node, sizes[0]))
+                else:
+                    name, factor, offset = linear
+                    self.bindings.sizes.setdefault(name, quotient(sizes[0] - offset, factor))
+                    self.offsets.append((offset, sizes[0]))
+            case _:
+                pass
+
+    def finish(self, limits: Sequence[tuple[ShapeItem, Size]]) -> None:
+        """Bind the d of `h×d` whose h is bound, then what no shape has bound: the n of `k≤n`, and `limits`, those of `idx<n>`."""
+        for _ in range(len(self.products)):
+            products, self.products = self.products, []
+            for node, size in products:
+                self.bind(node, (size,))
+        for bound, size in (*self.bounds, *limits):
+            self.bind(bound, (size,))
 
 
 def _linear(node: SizeExpression, bindings: Bindings) -> tuple[str, Size, Size] | None:
@@ -505,18 +531,19 @@ def _is_mistaken(element: ElementName) -> bool:
     return element.name not in KINDS.keys() | UNITS.keys() and not element.args and meant_element(element.name) is not None
 
 
-def undetermined(ctx: Context, size: SizeName | BoundedSize) -> None:
-    """E122 for a size."""
-    notes = (f"take {size.name} from the shape of an argument",)
-    ctx.error(Code.E122, f"{size.name} is not determined by any argument", size.span, notes=notes)
-
-
 def determined(signature: program.Signature) -> frozenset[str]:
     """The sizes that arguments determine, and those that the result of an operand determines."""
     results = [array for operand in signature.operands for array in arrays(operand.result)]
     return sizes_bound_by(parameter_arrays(signature)) | {
         part.name for array in results for part in array.shape if isinstance(part, SizeName)
     }
+
+
+def rigid(array: ArrayTypeExpression) -> list[str]:
+    """The names of the rigid sizes of a type, in order of occurrence."""
+    parts = [part for part in (*array.element.args, *array.shape) if not isinstance(part, ShapeVariable)]
+    sizes = [size.name for part in parts for size in sizes_of(part.bound if isinstance(part, BoundedSize) else part)]
+    return [name for name in sizes if not name.startswith(ITEMS)]
 
 
 def bounded_sizes(array: ArrayTypeExpression) -> list[BoundedSize]:
