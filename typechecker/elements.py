@@ -27,6 +27,7 @@ from enum import Enum
 from typing import Final
 
 from ..lang.support.records import dataclass, replace
+from ..lang.tree.program import CellFormat
 from .sizes.polynomials import Size, SizeVariable, hull, number, show_short
 from .sizes.size import maximum, minimum, surely_fits_i64, upper_bound
 
@@ -84,6 +85,11 @@ class Unit(Enum):
     @property
     def is_point(self) -> bool:
         return self in (Unit.DATE, Unit.TIME)
+
+    @property
+    def cell_format(self) -> CellFormat:
+        """How items are read and written; `⎕nat` alone as a date."""
+        return CellFormat.DATE if self is Unit.ANY else CellFormat[self.name]
 
 
 @dataclass(frozen=True, slots=True)

@@ -435,6 +435,10 @@ def example_missing(kind: Kind, form: CellFormat = CellFormat.ITEM) -> str:
 
 DAY: Final = 86_400_000_000_000
 """Nanoseconds of a day."""
+COUNTED_DTYPES: Final = {
+    CellFormat.DATE: "M8[D]", CellFormat.TIME: "M8[ns]", CellFormat.DAYS: "m8[D]", CellFormat.DURATION: "m8[ns]",
+}  # fmt: skip
+"""NumPy's dtypes of dates, times and differences."""
 DAYS: Final = {"D": 1, "W": 7}
 NANOSECONDS: Final = {"h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
 """Nanoseconds of each unit."""

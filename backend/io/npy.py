@@ -21,7 +21,7 @@ from ...lang.diagnostics.model import Code
 from ...lang.support.records import dataclass
 from ...lang.tree.program import CellFormat
 from ...typechecker.elements import Kind
-from .cells import Column, require_accepted, require_shape, undeclared
+from .cells import COUNTED_DTYPES, Column, require_accepted, require_shape, undeclared
 from .formats import FileTrouble, damaged, disagrees, listed, system_errors
 from .sources_and_sinks import (
     BLOCK,
@@ -54,9 +54,7 @@ _TYPES: Final = {
     "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128", "U1": "str1",
     "M8[D]": "int64", "M8[ns]": "int64", "m8[D]": "int64", "m8[ns]": "int64",
 }  # fmt: skip
-_COUNTED: Final = {
-    "M8[D]": CellFormat.DATE, "M8[ns]": CellFormat.TIME, "m8[D]": CellFormat.DAYS, "m8[ns]": CellFormat.DURATION,
-}  # fmt: skip
+_COUNTED: Final = {dtype: form for form, dtype in COUNTED_DTYPES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +196,7 @@ def header_of(kind: Kind, shape: tuple[int, ...], form: CellFormat = CellFormat.
     """Returns a header of version 1, in the form that `numpy.save` writes."""
     import numpy
 
-    dtype = next((numpy.dtype(name) for name, of in _COUNTED.items() if of is form), new_array((0,), kind).dtype)
+    dtype = numpy.dtype(COUNTED_DTYPES[form]) if form in COUNTED_DTYPES else new_array((0,), kind).dtype
     header, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(dtype)
     numpy.lib.format.write_array_header_1_0(header, {"descr": described, "fortran_order": False, "shape": shape})
     return header.getvalue()

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from ...backend.vm.values import DIGITS, Array, ArrayLike, from_numpy, kind_of_dtype, nested, separator, table_of
 from ...lang.support.records import dataclass, replace
-from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, CellFormat, ColumnFormat
+from ...lang.tree.program import AS_WRITTEN, MISSING_POINT, ColumnFormat
 from ...typechecker.core.operations import Payload
 from ...typechecker.elements import Kind, Unit
 from ..console.standard_streams import DEFAULT_DIGITS, Console, plain_data
@@ -382,15 +382,14 @@ def writer(unit: Unit, reading: ColumnFormat = AS_WRITTEN) -> Callable[[Any], st
     `NaT`."""
     from ...backend.io.cells import CellError, text_of
 
-    form = _FORMS.get(unit)
 
     def write(item: Any) -> str:
         if item == MISSING_POINT:
             return "NaT"
-        if form is None:
+        if not unit.is_point:
             return duration_text(item) if unit is Unit.DURATION else f"{item}d".replace("-", "¯")
         try:
-            return text_of(item, replace(reading, form=form))
+            return text_of(item, replace(reading, form=unit.cell_format))
         except CellError:
             return str(item).replace("-", "¯")
 
@@ -404,9 +403,6 @@ def duration_text(nanoseconds: int) -> str:
     hours, minute = divmod(minutes, 60)
     digits = f".{fraction:09d}".rstrip("0") if fraction else ""
     return f"{'¯' if nanoseconds < 0 else ''}{hours}:{minute:02d}:{second:02d}{digits}"
-
-
-_FORMS: Final = {Unit.DATE: CellFormat.DATE, Unit.TIME: CellFormat.TIME}
 
 
 def _aligned(entries: Sequence[tuple[str, str, str]]) -> list[str]:

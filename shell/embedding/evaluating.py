@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 
 from ...backend.cpu.views import NumArray
-from ...backend.io.cells import from_numpy
+from ...backend.io.cells import COUNTED_DTYPES, from_numpy
 from ...backend.io.formats import missing_package
 from ...backend.io.parquet import ArrowColumn, columns_of_arrow, items_of, offers_arrow
 from ...backend.io.sources_and_sinks import padded_texts
@@ -314,29 +314,17 @@ def _counted(array: np.ndarray[Any, Any], what: str, reading: ColumnFormat) -> t
     column = ArrowColumn("", values, present, forms[form is CellFormat.TIME])
     form = reading.form if reading.form in forms else column.form
     counts = items_of(column, ColumnFormat(form, missing=MISSING_POINT)) if len(column.values) else column.values
-    units = (Unit.DATE, Unit.TIME) if is_point else (Unit.DAYS, Unit.DURATION)
-    return counts.reshape(array.shape), units[form is forms[1]]
-
-
-_COUNTED: Final = {
-    CellFormat.DATE: "M8[D]", CellFormat.TIME: "M8[ns]", CellFormat.DAYS: "m8[D]", CellFormat.DURATION: "m8[ns]",
-}  # fmt: skip
-
-
-_DTYPES: Final = {
-    Unit.DATE: np.dtype("M8[D]"), Unit.TIME: np.dtype("M8[ns]"), Unit.DAYS: np.dtype("m8[D]"), Unit.DURATION: np.dtype("m8[ns]"),
-    Unit.ANY: np.dtype("M8[D]"),
-}  # fmt: skip
+    return counts.reshape(array.shape), Unit[form.name]
 
 
 def dtype_of(kind: Kind, unit: Unit | None) -> np.dtype[Any]:
     """NumPy's dtype for an element type."""
-    return np.dtype(NUMPY_NAMES[kind]) if unit is None else _DTYPES[unit]
+    return np.dtype(NUMPY_NAMES[kind] if unit is None else COUNTED_DTYPES[unit.cell_format])
 
 
 def for_numpy(array: Any, unit: Unit | None) -> Any:
     """The array of a result with NumPy's dtype for its unit."""
-    return array if unit is None else array.view(_DTYPES[unit])
+    return array if unit is None else array.view(COUNTED_DTYPES[unit.cell_format])
 
 
 _WIDER = {"int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64", "uint64": "int64", "float16": "float32"}
@@ -372,8 +360,8 @@ def _from_arrow(value: object, what: str, reading: ColumnFormat) -> np.ndarray[A
         return _by_numpy(value, what)
     items: list[np.ndarray[Any, Any]] = [items_of(column, reading) for column in columns]
     if not is_table:
-        form = reading.form if reading.form in _COUNTED else columns[0].form
-        return items[0].view(_COUNTED[form]) if form in _COUNTED else items[0]
+        form = reading.form if reading.form in COUNTED_DTYPES else columns[0].form
+        return items[0].view(COUNTED_DTYPES[form]) if form in COUNTED_DTYPES else items[0]
     texts = [column.name for column, item in zip(columns, items, strict=True) if item.dtype.kind == "U"]
     if texts:
         raise TypeError(f"{what} has the text column {texts[0]}; give its columns one by one")

@@ -16,6 +16,7 @@ from rho.lang.syntax.source import Source
 from rho.tests.harness.share import seeds
 from rho.tests.harness.tiers import by_reference
 from rho.typechecker.check import CheckResult, check
+from rho.typechecker.core import cloning
 from rho.typechecker.diagnostics import show_type
 from rho.typechecker.elaborate import context
 from rho.typechecker.signatures import calls
@@ -112,9 +113,14 @@ def test_a_chain_of_one_liners_is_no_expansion(body: str, depth: int, first: str
     assert result.elaborated.context.nodes < context.NODE_BUDGET
 
 
+@pytest.mark.parametrize("most_inlined", [cloning.MOST_INLINED, 0])
 @pytest.mark.parametrize("call", ["g 1 2.5", "g ⍬×0.5", "g⍤1 ⊢ 2 2⍴1 2.5", "{3>≢⍵ : g ⍵ ⋄ ⍵} x"])
-def test_an_index_that_the_sizes_of_a_call_decide_is_decided_there(call: str) -> None:
-    """The index is checked in a function that the called one calls: at the definition, sizes do not decide it."""
+def test_an_index_that_the_sizes_of_a_call_decide_is_decided_there(
+    call: str, most_inlined: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index is checked in a function that the called one calls, inlined or shared: at the definition, sizes do not decide
+    it."""
+    monkeypatch.setattr(cloning, "MOST_INLINED", most_inlined)
     text = f"f : f64[n] → f64[n]\nf ← {{⍵+⍵[3]}}\ng : f64[n] → f64[n]\ng ← {{f f ⍵}}\ninput x : f64[n]\ng x\n{call}"
     assert [d.code for d in check(Source("<test>", text)).diagnostics] == ["W310", "E310"]
 

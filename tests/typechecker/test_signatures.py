@@ -59,3 +59,9 @@ def test_guards_agree_with_concrete_sizes(body: str, names: str) -> None:
         known = {sizes[name]: value for name, value in (("n", n), ("m", m)) if name in sizes}
         concrete = checked(f"input x : f64[{n}]\ninput y : f64[{m}]\n{body}")
         assert all(g.fact.holds(known) for g in symbolic.core.guards) is (concrete.core is not None), (n, m)
+
+
+def test_a_permutation_without_its_length_is_no_element_type() -> None:
+    """A mutant that takes the shape of every `perm` from its argument says that n is not determined."""
+    text = "f : perm[n] → i64[n]\nf ← {⍵}\ninput z : f64[n]\nf ⍋z"
+    assert [d.code for d in check(Source("<test>", text)).diagnostics] == ["E011"]

@@ -22,7 +22,7 @@ from ...lang.tree.expressions import ITEMS, BoundedSize, Definition, NameClass, 
 from ..core.builder import Builder
 from ..core.operations import Block, CoreCall, CoreFunction, Op, Reshape, ValueId
 from ..elements import Element
-from ..proof.obligations import Proof
+from ..proof.obligations import Proof, SizeFact
 from ..sizes.polynomials import Size, SizeOrigin, SizeVariable, product, variable
 from ..values.facts import Operand, TupleOperand, Value, leaves
 
@@ -365,8 +365,8 @@ class SignedFunction:
 class ElaboratedBody:
     """A body elaborated on arguments of rigid sizes: its ops, which calls repeat on their arguments, and its result.  `sizes` and
     `shapes` are the rigid sizes; `names` and `mentions` are what the program calls its values, `usages` the calls in it.
-    `checks_indices`: a run checks indices in it that sizes or facts of a call may decide.  `function`: what calls invoke instead
-    of repeating the ops, if these are many."""
+    `checks_indices`: a run checks indices in it that sizes or facts of a call may decide, and some are out of range without the
+    facts `open_indices`.  `function`: what calls invoke instead of repeating the ops, if these are many."""
 
     arguments: tuple[ValueId, ...]
     sizes: Mapping[str, SizeVariable]
@@ -377,6 +377,7 @@ class ElaboratedBody:
     mentions: Mapping[ValueId, Sequence[tuple[Span, Span]]]
     usages: tuple[CoreCall, ...]
     checks_indices: bool = False
+    open_indices: tuple[SizeFact, ...] = ()
     function: CoreFunction | None = None
 
 

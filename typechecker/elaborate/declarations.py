@@ -13,7 +13,7 @@ from ...lang.tree import expressions as tree, program
 from ...lang.tree.program import MISSING_POINT, CellFormat
 from ..core.operations import Block, Core, CoreCall, CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..diagnostics import show_type
-from ..elements import ArrayType, Element, Kind, Unit, limits, show_element
+from ..elements import ArrayType, Element, Kind, limits, show_element
 from ..proof.obligations import Obligation, SizeFact
 from ..proof.report_unproved import clause_site
 from ..rules.argument_checks import size_expression, static_integer
@@ -121,8 +121,8 @@ def input(run: Elaboration, statement: program.InputDeclaration, frame: Frame, *
     value = ctx.builder.fresh(type_, statement.target.span)
     operand = Operand(value, type_)
     reading = statement.reading
-    if type_.element.unit in _CELL_FORMATS:
-        reading = replace(reading, form=_CELL_FORMATS[type_.element.unit])
+    if type_.element.unit is not None:
+        reading = replace(reading, form=type_.element.unit.cell_format)
     run.inputs.append(CoreInput(name, value, statement.path, statement.span, reading=reading))
     ctx.builder.name(operand, name)
     frame.bind(target, operand)
@@ -191,10 +191,6 @@ def _missing_that_fits(missing: int | float | str, kind: Kind) -> str:
 
 
 _READ_AS = {CellFormat.DATE: "date", CellFormat.TIME: "time", CellFormat.PRESENT: "bool"}
-_CELL_FORMATS = {
-    Unit.DATE: CellFormat.DATE, Unit.TIME: CellFormat.TIME, Unit.ANY: CellFormat.DATE, Unit.DAYS: CellFormat.DAYS,
-    Unit.DURATION: CellFormat.DURATION,
-}  # fmt: skip
 
 
 def _fits_kind(missing: int | float | str, kind: Kind) -> bool:
@@ -316,7 +312,7 @@ def output(run: Elaboration, statement: program.OutputDeclaration, frame: Frame,
         )
         return value
     reading, unit = statement.reading, printed[0].type.element.unit
-    form = CellFormat.ITEM if unit is None else _CELL_FORMATS.get(unit, CellFormat.ITEM)
+    form = CellFormat.ITEM if unit is None else unit.cell_format
     if reading.form not in (CellFormat.ITEM, form):
         expected = _READ_AS[reading.form]
         message = f"`as` writes {expected} here, and this is {show_type(printed[0].type)}"

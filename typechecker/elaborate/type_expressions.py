@@ -259,20 +259,8 @@ def _formed(ctx: Context, node: Fact, bindings: Bindings) -> SizeFact | None:
     left, right = size_expression(ctx.builder, node.left, names), size_expression(ctx.builder, node.right, names)
     if left is None or right is None:
         return None
-    match node.relation:
-        case "=":
-            return SizeFact(Relation.EQUAL, left, right)
-        case "≠":
-            return SizeFact(Relation.NOT_EQUAL, left, right)
-        case "≤":
-            return SizeFact(Relation.AT_MOST, left, right)
-        case "<":
-            return SizeFact(Relation.LESS, left, right)
-        case "≥":
-            return SizeFact(Relation.AT_MOST, right, left)
-        case ">":
-            return SizeFact(Relation.LESS, right, left)
-        case "*":
-            return SizeFact(Relation.POWER, left, right)
-        case _:
-            return SizeFact(Relation.DIVIDES, left, right)
+    swapped = _SWAPPED.get(node.relation)
+    return SizeFact(Relation(node.relation), left, right) if swapped is None else SizeFact(swapped, right, left)
+
+
+_SWAPPED = {"≥": Relation.AT_MOST, ">": Relation.LESS}

@@ -258,7 +258,7 @@ def _reduce(r: ReversePass, op: c.Reduce, g: ValueId) -> None:
             first = first_true(t, t.apply("eq", x, _along(t, op.result, x, axis)), axis)
             r.add(x, t.where(first, spread, None), Masking.CHOICE)
         case _:
-            control_rules.reduce_by_fold(r, op, g)
+            control_rules.reduce_or_scan(r, op, g)
 
 
 def _suffix_sums(t: Terms, g: ValueId, axis: int) -> ValueId:
@@ -277,7 +277,7 @@ def _scan(r: ReversePass, op: c.Scan, g: ValueId) -> None:
         case "min" | "max":
             r.add(x, _record_sums(r, op, g), Masking.CHOICE)
         case "mul":
-            control_rules.scan_by_fold(r, op, g)
+            control_rules.reduce_or_scan(r, op, g)
         case _:
             raise t.refuse(f"a scan by `{op.function}` has no gradient in this version")
 

@@ -430,36 +430,37 @@ def _as_loop(r: ReversePass, emit: Callable[[], Sequence[ValueId]], results: Seq
     r.run(ops)
 
 
-def _fold(r: ReversePass, op: CoreFold) -> None:
-    """A fold as a loop: from the last item over the others, last first."""
-    t = r.terms
+def _fold(r: ReversePass, op: CoreFold | FoldScan) -> None:
+    t, count, keep = r.terms, len(op.args), isinstance(op, FoldScan)
 
     def emit() -> list[ValueId]:
-        length = t.shape(op.args[0])[0]
-        trip = length - 1
-        first = [t.cell_of(value, trip) for value in op.args]
-        cells = tuple([t.reversed_any(t.slice_any(value, trip)) for value in op.args])
         body = Cloner(r.builder, r.span, {}).block(op.body)
-        return _emit_loop(r, first, trip, body, cells, keep=False)
+        if keep:  # whose params are states, then items
+            body = Block((*body.params[count:], *body.params[:count]), body.ops, body.results)
+        return _emit_fold(r, op.args, body, t.shape(op.args[0])[0], keep=keep)
 
     _as_loop(r, emit, op.results)
 
 
-def _fold_scan(r: ReversePass, op: FoldScan) -> None:
-    """A scan as a loop that stores its states: from the first item over the others."""
-    t = r.terms
+def reduce_or_scan(r: ReversePass, op: Reduce | Scan, cotangent: ValueId) -> None:
+    """Differentiate a reduction or scan by any function along its axis, which has at least one item, as a loop over its cells."""
+    t, keep = r.terms, isinstance(op, Scan)
 
     def emit() -> list[ValueId]:
-        length = t.shape(op.args[0])[0]
-        trip, count = truncated_subtract(length, 1), len(op.args)
-        first = [t.cell_of(value, ZERO) for value in op.args]
-        cells = tuple([t.slice_any(value, trip, ONE) for value in op.args])
-        block = Cloner(r.builder, r.span, {}).block(op.body)
-        body = Block((*block.params[count:], *block.params[:count]), block.ops, block.results)
-        states = _emit_loop(r, first, trip, body, cells, keep=True)
-        return [t.slice_any(value, length) for value in states]
+        x = t.to_front(op.arg, op.axis)
+        results = _emit_fold(r, [x], _function_block(r, op.function, x, swap=keep), t.shape(x)[0], keep=keep)
+        return [t.from_front(states, op.axis) for states in results] if keep else results
 
-    _as_loop(r, emit, op.results)
+    _as_loop(r, emit, (op.result,))
+
+
+def _emit_fold(r: ReversePass, args: Sequence[ValueId], body: Block, length: Size, *, keep: bool) -> list[ValueId]:
+    """A loop from the last item over the others, last first; with `keep`, from the first over the others, with all its states."""
+    t, trip = r.terms, truncated_subtract(length, 1)
+    first = [t.cell_of(value, ZERO if keep else trip) for value in args]
+    cells = tuple([t.slice_any(x, trip, ONE) if keep else t.reversed_any(t.slice_any(x, trip)) for x in args])
+    states = _emit_loop(r, first, trip, body, cells, keep=keep)
+    return [t.slice_any(value, length) for value in states] if keep else states
 
 
 def _emit_loop(
@@ -483,35 +484,6 @@ def _function_block(r: ReversePass, function: str, x: ValueId, *, swap: bool) ->
     a, b = (param.value for param in params)
     value = r.terms.apply(function, *((b, a) if swap else (a, b)))
     return r.builder.close_block(_operands(r, [value]))
-
-
-def reduce_by_fold(r: ReversePass, op: Reduce, cotangent: ValueId) -> None:
-    """Differentiate a reduction by any function as a fold of the cells along its axis, which has at least one item."""
-    t = r.terms
-
-    def emit() -> list[ValueId]:
-        x = t.to_front(op.arg, op.axis)
-        trip = truncated_subtract(t.shape(x)[0], 1)
-        body = _function_block(r, op.function, x, swap=False)
-        cells = (t.reversed_any(t.slice_any(x, trip)),)
-        return _emit_loop(r, [t.cell_of(x, trip)], trip, body, cells, keep=False)
-
-    _as_loop(r, emit, (op.result,))
-
-
-def scan_by_fold(r: ReversePass, op: Scan, cotangent: ValueId) -> None:
-    """Differentiate a scan by an associative function as a loop that stores all its states."""
-    t = r.terms
-
-    def emit() -> list[ValueId]:
-        x = t.to_front(op.arg, op.axis)
-        length = t.shape(x)[0]
-        trip = truncated_subtract(length, 1)
-        body = _function_block(r, op.function, x, swap=True)
-        (states,) = _emit_loop(r, [t.cell_of(x, ZERO)], trip, body, (t.slice_any(x, trip, ONE),), keep=True)
-        return [t.from_front(t.slice_any(states, length), op.axis)]
-
-    _as_loop(r, emit, (op.result,))
 
 
 # ---------------------------------------------------------------------------------------------------- branches
@@ -558,5 +530,5 @@ def _fitted(r: ReversePass, cotangent: ValueId | None, value: ValueId) -> ValueI
 
 
 RULES: Final[dict[type, Callable[[ReversePass, Any], None]]] = {
-    MapCells: _map, CoreLoop: _loop, CoreFold: _fold, FoldScan: _fold_scan, CoreBranch: _branch,
+    MapCells: _map, CoreLoop: _loop, CoreFold: _fold, FoldScan: _fold, CoreBranch: _branch,
 }  # fmt: skip

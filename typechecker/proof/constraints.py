@@ -161,6 +161,7 @@ class Constraints:
     """The constraints collected while elaborating.
 
     `premises` are the facts in scope.  Loading must check `guards`, and also `solver_assumptions`, which the solver proved.
+    `open_indices` are facts without which an index is out of range that a run checks.
     `declared_usages` are the quantities that calls state.  `clause_site` is the signature being checked; without one, the `where`
     of `input_sites` may state more about sizes.  `proof` says how the body being inlined was proved for all sizes.  `scopes` are
     the enclosing indexed loops and arms, outermost first.  `supposed` are the premises of a question (`supposing`).  `refused` is
@@ -171,6 +172,7 @@ class Constraints:
     guards: list[CoreGuard] = field(default_factory=list)
     solver_assumptions: list[CoreGuard] = field(default_factory=list)
     declared_usages: list[CoreCall] = field(default_factory=list)
+    open_indices: set[SizeFact] = field(default_factory=set)
     input_sites: list[ClauseSite] = field(default_factory=list)
     scopes: list[LoopIndex | Arm] = field(default_factory=list)
     supposed: list[SizeFact] = field(default_factory=list)

@@ -67,12 +67,15 @@ def _must_check(b: Builder, index: Operand, position: Operand, size: Size, span:
             return _out_of_range(b, index, bad, size, span)
         if None not in verdicts:
             return False
+        b.constraints.open_indices.update([fact for s in statics for fact in _needed(s, size)])
         worst = max((s for s, verdict in zip(statics, verdicts, strict=True) if verdict is None), key=lambda s: s.constant or 0)
         return _warn(b, index, f"index {_shown(b, worst)} may be out of range: this axis has {size} cells", span,
                      _in_range_if(b, worst, size), size)  # fmt: skip
     if is_inside(b, position, size):
         return False
     low, high = integer_range(position.type.element)
+    if low is not None and low >= 0:
+        b.constraints.open_indices.update(_needed(number(low), size))
     most = position.type.element.symbolic_max
     if low is not None and low >= 0 and b.at_most(size, number(low)):
         return _out_of_range(b, index, number(low), size, span)
@@ -90,10 +93,15 @@ def _must_check(b: Builder, index: Operand, position: Operand, size: Size, span:
 
 
 def _in_range(b: Builder, index: Size, size: Size) -> bool | None:
-    low, high = b.at_most(ZERO, index), b.at_most(index + 1, size)
+    low, high = [b.at_most(fact.left, fact.right) for fact in _needed(index, size)]
     if low is False or high is False:
         return False
     return True if low and high else None
+
+
+def _needed(index: Size, size: Size) -> tuple[SizeFact, SizeFact]:
+    """The facts that put an index into the range of an axis."""
+    return SizeFact(Relation.AT_MOST, ZERO, index), SizeFact(Relation.AT_MOST, index + 1, size)
 
 
 def is_inside(b: Builder, position: Operand, size: Size) -> bool:

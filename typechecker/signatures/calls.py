@@ -361,11 +361,14 @@ def _repeated(
         sizes.update(zip(shape, bindings.shapes[name], strict=True))
     builder = ctx.builder
     values = dict(zip(body.arguments, [x.value for argument in arguments for x in leaves(argument)], strict=True))
-    if body.function is not None and not builder.inlines_calls:
-        return _invoked(ctx, body.function, body.result, Cloner(builder, span, values, sizes), span)
-    free = _are_free(builder, sizes.values(), where_facts)
-    if body.checks_indices and not free:
+    free, invoked = _are_free(builder, sizes.values(), where_facts), None if builder.inlines_calls else body.function
+    plain = Cloner(builder, span, values, sizes)
+    needed = [SizeFact(fact.relation, plain.size(fact.left), plain.size(fact.right)) for fact in body.open_indices]
+    if body.checks_indices and not free and (not invoked or any(builder.constraints.decided(fact) is False for fact in needed)):
         return None
+    builder.constraints.open_indices.update(needed)
+    if invoked:
+        return _invoked(ctx, invoked, body.result, plain, span)
     cloner = _BodyCloner(builder, span, values, sizes, is_free=free)
     with naming_call(builder, span):
         cloner.ops(body.ops)

@@ -38,7 +38,7 @@ from ..elaborate.context import (
 )
 from ..elaborate.names import derive
 from ..elements import Element, Kind
-from ..proof.constraints import Constraints
+from ..proof.constraints import Constraints, variables_of
 from ..proof.obligations import Proof
 from ..proof.report_unproved import ClauseSite, clause_site
 from ..sizes.polynomials import SizeVariable
@@ -248,9 +248,11 @@ def _repeatable(
     arguments = tuple([x.value for arg in args for x in leaves(arg)])
     values = {*arguments, *[value for op in all_ops(ops) for value in results_of(op)]}
     names = {value: name for value, name in ctx.builder.source_names.names.items() if value in values}
-    checks = any(isinstance(op, Gather | Update | KeyReduce) and op.checked for op in all_ops(ops))  # here, or in a call
     function = shared(ctx.builder, name, arguments, ops, [x.value for x in leaves(result)], usages)
-    return ElaboratedBody(arguments, sizes, shapes, ops, result, names, ctx.mentions, tuple(usages), checks, function)
+    known = {*sizes.values(), *[size for shape in shapes.values() for size in shape]}
+    needed = tuple([fact for fact in ctx.builder.constraints.open_indices if set[SizeVariable]() < variables_of(fact) <= known])
+    checks = bool(needed) or any(isinstance(op, Gather | Update | KeyReduce) and op.checked for op in all_ops(ops))
+    return ElaboratedBody(arguments, sizes, shapes, ops, result, names, ctx.mentions, tuple(usages), checks, needed, function)
 
 
 def symbolic_arguments(

@@ -153,7 +153,7 @@ def _is_idx(node: ArrayTypeExpression) -> bool:
 
 
 def _items(node: ArrayTypeExpression) -> tuple[ShapeItem, ...]:
-    return node.element.args if node.element.name == "perm" else node.shape
+    return node.element.args if node.element.name == "perm" and node.element.args else node.shape
 
 
 def _axes(node: ArrayTypeExpression, shape: Sequence[Size]) -> list[tuple[ShapeItem, tuple[Size, ...]]] | None:
