@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from fractions import Fraction
 from math import log
@@ -82,6 +83,8 @@ def _measured(facts: HostFacts, clock: Clock, effort: CalibrationEffort, today: 
     """The profile, and the deviation of its estimates from the programs for comparison.  Raises Disturbed."""
     threads, start = facts.cores, clock()
     until = start + effort.seconds * 10**9
+    if not effort.force:
+        require_processors(threads)
     settle_memory()
     with warm_kernels(), CpuBackend(threads).quiet():
         watch = LoadMonitor(force=effort.force)
@@ -112,6 +115,23 @@ def _measured(facts: HostFacts, clock: Clock, effort: CalibrationEffort, today: 
     below, above = shares([ratio for ratio, _ in checks])
     calibration = replace(profile.calibration, calibrated=today or date.today(), residual_p10=below, residual_p90=above)
     return replace(profile, devices=(device,), calibration=calibration), spread_text(checks)
+
+
+def require_processors(threads: int) -> None:
+    """Raises Disturbed if others use the processors during most of some pieces of work by all threads.
+
+    A calibration has hundreds of such pieces, and would know it after minutes, since others also slow down what it prepares."""
+    watch, items = LoadMonitor(), np.ones((threads, _PIECE))
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in range(_PIECES):
+            watch.undisturbed(lambda: [*pool.map(np.sqrt, items, items)])
+    if 2 * watch.disturbed > watch.measured:
+        watch.require_calm()
+
+
+_PIECES: Final = 20
+_PIECE: Final = 1 << 21
+"""Items whose roots take a thread some milliseconds."""
 
 
 def settle_memory() -> None:

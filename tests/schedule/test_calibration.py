@@ -323,6 +323,32 @@ def test_a_calibration_that_others_disturb_is_begun_again_and_refused_with_who_t
     assert len(told) == 1 and told[0].endswith("; measuring again")
 
 
+@pytest.mark.parametrize("disturbed", [0, 10, 11, 20])
+def test_processors_that_others_use_are_noticed_before_anything_is_prepared(
+    disturbed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a load of ten on two cores a calibration was not refused within three minutes, since probes were slow to prepare."""
+    threads_of_pieces = list[int]()
+
+    def undisturbed(watch: measurement_loop.LoadMonitor, work: Callable[[], list[object]]) -> tuple[None, float]:
+        if not watch.measured:
+            threads_of_pieces.append(len(work()))
+        watch.measured += 1
+        watch.disturbed += watch.measured <= disturbed
+        return None, 1.0
+
+    monkeypatch.setattr(measurement_loop.LoadMonitor, "undisturbed", undisturbed)
+    monkeypatch.setattr(measurement_loop.LoadMonitor, "stolen", lambda self: Fraction(0))
+    monkeypatch.setattr(measure, "warm_kernels", lambda: pytest.fail("it prepares"))
+    effort = CalibrationEffort(1, other_ns=0, budget_ns=0, places=1, attempts=1)
+    if disturbed > 10:
+        with pytest.raises(RunFailed, match=f"others used the processor during {5 * disturbed} % of the measurements"):
+            calibrate(HostFacts(2, 1 << 30, "Some Processor"), effort=effort)
+    else:
+        measure.require_processors(2)
+    assert threads_of_pieces == [2]
+
+
 def test_a_host_that_gives_its_processors_to_other_guests_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     watch = measurement_loop.LoadMonitor()
     monkeypatch.setattr(watch, "stolen", lambda: Fraction(1, 4))
