@@ -27,7 +27,7 @@ from ..graph.bind_sizes import BoundGraph
 from ..io.external_arrays import Fingerprint, StoredInput, StoredOutput, fingerprint_of
 from ..io.sources_and_sinks import RowSink
 from ..schedule.plan.plan import DeviceId, ExecutionPlan
-from ..schedule.program_facts.partitioning import stored_on, stores_of
+from ..schedule.program_facts.partitioning import exchanged_values, stored_on, stores_of
 from ..streams.stream_executor import SharedPass, States
 from ..vm.executor import execute_plan
 from ..vm.run_state import Observer, RunResults
@@ -54,6 +54,7 @@ from .cluster_transport import (
     Process,
     ProcessJournal,
     Shares,
+    message_ns,
     report_step_times,
 )
 from .membership import ClusterMember, Membership, Worker, WorkerFault, Workers, failed
@@ -104,10 +105,11 @@ class RunAttempt:
                 self.all_workers.drop(worker.member.address)
 
     def begin(
-        self, program: Mapping[str, Any], stored: Mapping[str, Any], interval: tuple[float, float], *, observed: bool
-    ) -> None:
+        self, program: Mapping[str, Any], stored: Mapping[str, Any], interval: tuple[float, float],
+        handled: Mapping[Process, int], *, observed: bool
+    ) -> None:  # fmt: skip
         """Acquires the workers, in the order of their addresses, and sends each its part.  `program`: the facts of `shipment`;
-        `interval`: the ratios of measured to predicted time that count as predicted."""
+        `interval`: the ratios of measured to predicted time that count as predicted; `handled`: `message_ns` of each."""
         digest = program["digest"]
         new: list[Worker] = []
         for process, member in sorted(self.members.items(), key=lambda one: one[1].address):
@@ -128,7 +130,7 @@ class RunAttempt:
         }  # fmt: skip
         for worker in self.workers:
             worker.seen = ProcessJournal(worker.member.address)
-            worker.connection.send(MessageKind.RUN, facts | {"me": worker.process})
+            worker.connection.send(MessageKind.RUN, facts | {"me": worker.process, "handled": handled.get(worker.process, 0)})
 
     def execute(
         self, bound: BoundGraph, inputs: Mapping[str, Any], outputs: Mapping[str, StoredOutput], observe: Observer | None
@@ -398,6 +400,8 @@ class ClusterClient:
         """Of home and the workers, by address."""
         self.drift, self.learned = Drift(), 0
         """Of home; and how often tables were found to be off, so that plans are made anew."""
+        self.handled: tuple[ExecutionPlan | None, Mapping[Process, int]] = None, {}
+        """`message_ns` of the processes of the last plan."""
         self.lost: list[Lost] = []
         self.workers = Workers(membership.context, membership.doing)
         self.one_run = threading.Lock()
@@ -515,7 +519,11 @@ class ClusterClient:
             one.sink.came = 0
         with RunAttempt(self.workers, self.membership, shares, members) as epoch:
             stored = {name: one.facts() for name, one in lying.items()}
-            epoch.begin(shipment(plan, without), stored, self.interval, observed=observe is not None)
+            if self.handled[0] is not plan:
+                exchanged, profile = exchanged_values(bound), self.profile
+                self.handled = plan, {where[device]: message_ns(plan, exchanged, device, profile) for device in away}
+            handled = self.handled[1]
+            epoch.begin(shipment(plan, without), stored, self.interval, handled, observed=observe is not None)
             results = epoch.execute(bound, inputs, outputs, observe)
         self.learn(epoch)
         return results

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from hashlib import sha256
 from threading import Lock
@@ -30,9 +30,10 @@ from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind as Element
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..cpu.backend import CpuBackend
+from ..devices.profile import GRAIN, Profile
 from ..distributed.buffers import FenceRegistry, Parts, Transport
 from ..graph import traverse
-from ..graph.phases import PhaseId
+from ..graph.phases import PhaseId, ValueId
 from ..io.external_arrays import StoreBackend
 from ..schedule.plan.plan import (
     DeviceId,
@@ -394,9 +395,11 @@ class ComputeTime:
     """Predicted nanoseconds by phase."""
     journal: Journal | None = None
     ns: int = 0
+    handled: int = 0
+    """The nanoseconds of messages among the predicted ones, which are measured with no phase."""
 
     @staticmethod
-    def of(shares: Shares, process: Process, journal: Journal | None) -> ComputeTime:
+    def of(shares: Shares, process: Process, journal: Journal | None, handled: int = 0) -> ComputeTime:
         """The comparison for the phases, or parts of them, that the plan assigns to a process."""
         expected: dict[int, int] = {}
         for queue in shares.plan.main.queues:
@@ -404,7 +407,7 @@ class ComputeTime:
                 for step in queue.steps:
                     if isinstance(step, RunStep):
                         expected[step.phase] = expected.get(step.phase, 0) + (step.end - step.start) * shares.plan.tick_ns
-        return ComputeTime({phase: ns for phase, ns in expected.items() if ns}, journal)
+        return ComputeTime({phase: ns for phase, ns in expected.items() if ns}, journal, 0, handled)
 
     def __call__(self, took: StepTiming) -> None:
         if self.journal is not None:
@@ -415,8 +418,19 @@ class ComputeTime:
     @property
     def ratio(self) -> Fraction | None:
         """The ratio of measured to predicted time; None if either is too short to compare."""
-        expected = sum(self.expected.values())
-        return Fraction(self.ns, expected) if expected and self.ns and max(self.ns, expected) >= MIN_COMPARED_NS else None
+        expected = sum(self.expected.values()) - self.handled
+        return Fraction(self.ns, expected) if expected > 0 and self.ns and max(self.ns, expected) >= MIN_COMPARED_NS else None
+
+
+def message_ns(plan: ExecutionPlan, exchanged: Collection[ValueId], device: DeviceId, profile: Profile) -> int:
+    """The predicted nanoseconds of a device's messages from and to home, which are part of its phases (`with_messages`)."""
+    known = profile.device(device)
+    if known is None or (table := known.ops.get("message")) is None:
+        return 0
+    ends = {device, plan.home}
+    sent = (step for queue in plan.main.queues for step in queue.steps if isinstance(step, TransferStep))
+    sizes = [step.bytes for step in sent if {step.source, step.target} == ends and step.value in exchanged]
+    return sum(table.at(size) for size in sizes) // (known.threads * GRAIN)
 
 
 @dataclass(slots=True)

@@ -615,7 +615,7 @@ class WorkersRun:
             self.connect_peers()
             inputs = {name: from_facts(facts) for name, facts in self.facts["inputs"].items()}
             backends = self.transport.backends()
-            computing = ComputeTime.of(self.transport.shares, self.transport.me, self.journal)
+            computing = ComputeTime.of(self.transport.shares, self.transport.me, self.journal, self.facts["handled"])
             execute_plan(self.plan, self.bound, inputs, backends, computing, pace=QueueClock.THREADS, others=self.transport)
             drift = self.resident.drift
             drifted = {}

@@ -50,6 +50,8 @@ def test_what_is_too_short_says_nothing() -> None:
     ran.ns = cluster_transport.MIN_COMPARED_NS
     assert ran.ratio == Fraction(cluster_transport.MIN_COMPARED_NS, 1_000_000)
     assert ComputeTime({}, None, cluster_transport.MIN_COMPARED_NS).ratio is None
+    assert ComputeTime({1: 10**9}, None, 10**9, 10**9 // 2).ratio == 2, "messages are predicted with phases, and measured apart"
+    assert ComputeTime({1: 10**9}, None, 10**9, 10**9).ratio is None
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from rho.backend.calibration.calibrate import Pace
 from rho.backend.cluster import cluster_profile, worker
 from rho.backend.cluster.client import ClusterClient
 from rho.backend.cluster.cluster_profile import DeclaredDevices, Tables, profile_of, profile_of_members, threads_of
+from rho.backend.cluster.cluster_transport import message_ns
 from rho.backend.cluster.membership import ClusterMember, share_of_processors
 from rho.backend.cluster.wire import SIZES
 from rho.backend.devices.cost_functions import Ticks
@@ -26,9 +27,10 @@ from rho.backend.devices.profile import CostTable, DeviceProfile, Profile
 from rho.backend.devices.profile_toml import canonical, read_profile
 from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import Structured
-from rho.backend.schedule.plan.plan import ExecutionPlan, RunStep
+from rho.backend.schedule.plan.plan import DeviceId, ExecutionPlan, RunStep
 from rho.backend.schedule.problem import Status
 from rho.backend.schedule.program.plan_program import faults_of_stored, plan_program
+from rho.backend.schedule.program_facts.partitioning import exchanged_values
 from rho.lang.diagnostics.model import Refused
 from rho.shell.execution.stored_plans import this_machine
 from rho.tests.backend.test_programs_on_devices import same_bits
@@ -301,6 +303,8 @@ def test_a_worker_computes_nothing_while_it_receives_and_sends() -> None:
         (phase,) = (p for p in bound.graph.phases if isinstance(p, Structured))
         steps = [step for queue in plan.main.queues for step in queue.steps if isinstance(step, RunStep)]
         sizes.append(sum(step.phase == phase.id for step in steps))
+        told = [message_ns(plan, exchanged_values(bound), DeviceId(one.name), profile) for one in listed]
+        assert [told[0] > 3_000_000, told[1] > 3_000_000] == [ns is not None] * 2, "4 MB in and 4 MB out take 4 ms"
     handled = 2 * 8 * ROWS / 2  # each worker receives and sends half of 8 MB
     assert made[1] - made[0] > 0.5 * handled / 2_097_152 * 1_000_000
     assert sizes[1] < sizes[0], "fewer chunks"

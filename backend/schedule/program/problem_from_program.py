@@ -47,10 +47,10 @@ from ..program_facts.partitioning import (
     Cut,
     axes_of,
     cuts_of,
+    exchanged_values,
     full_box,
     max_subtrees,
     operand_boxes,
-    output_store_name,
     reads_of,
     reason_not_cut,
     space_of,
@@ -364,13 +364,8 @@ class _ProblemBuilder:
 
     def exchanged(self, phase: Phase, numbers: Numbers) -> list[int]:
         """The bytes of the values that a device away from home receives from home for a phase, or sends there."""
-        graph, stores = self.bound.graph, self.bound.stores
-        received = {one for other in graph.phases if isinstance(other, Input) and other.name not in stores
-                    for one in traverse.results(other)}  # fmt: skip
-        sent = {other.arg for other in graph.phases if isinstance(other, Print | Output)
-                and not (isinstance(other, Output) and output_store_name(other.name) in stores)}  # fmt: skip
-        values = [*received.intersection(traverse.uses(phase)), *sent.intersection(traverse.results(phase))]
-        return [numbers.bytes(graph.types[value]) for value in sorted(values)]
+        values = exchanged_values(self.bound).intersection((*traverse.uses(phase), *traverse.results(phase)))
+        return [numbers.bytes(self.bound.graph.types[value]) for value in sorted(values)]
 
     def distributed_task(self, distributed: DistributedLoop, name: str, size: int) -> PhaseTask:
         """The phase of a distributed loop."""

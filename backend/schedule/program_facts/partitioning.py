@@ -436,6 +436,13 @@ def stored_value(phase: Phase) -> tuple[str, ValueId] | None:
             return None
 
 
+def exchanged_values(bound: BoundGraph) -> frozenset[ValueId]:
+    """The values that home has before or after the run: other devices receive the former from home and send it the latter."""
+    here = [one for one in map(stored_value, bound.graph.phases) if one is not None and one[0] not in bound.stores]
+    printed = (phase.arg for phase in bound.graph.phases if isinstance(phase, Print))
+    return frozenset((*(value for _, value in here), *printed))
+
+
 def output_store_name(output: str) -> str:
     return f"output {output}"
 
