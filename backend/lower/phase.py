@@ -396,34 +396,53 @@ class PhaseNest:
             loop.yields = joined(b, self.reductions, loop.inside, self.states([*point, at(loop.index)], known))
         return self.results_of(loop.results)
 
-    def first_extremes(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
+    def first_extremes(self, point: Sequence[Index], known: dict[int, str], *, shares: bool = True) -> list[str]:
         """Argument reductions, and others that are exact in any order: computes the extremes in vectors, block by block, then the
-        position of each within the first block that has it."""
+        position of each within the first block that has it.  `shares`: may the extreme of the same items be that of another
+        result, which is NaN if an item is?"""
         b, size, reductions = self.b, self.extents[-1], self.reductions
-        extremes = [one.extreme for one in reductions]
         finding = [number for number, one in enumerate(reductions) if one.is_argument_reduction]
+        shared = {number: self.extreme_of(number) if shares else None for number in finding}
+        computed = [number for number in range(len(reductions)) if shared.get(number) is None]
+        extremes = [reductions[number].extreme for number in computed]
+        source = {number: computed.index(number if other is None else other) for number, other in shared.items()}
 
         def items(index: Index) -> list[str]:
             values = self.values([*point, index], known)
-            return [one.number(b, value) for one, value in zip(reductions, values, strict=True)]
+            return [reductions[number].number(b, values[number]) for number in computed]
 
         entry = [register for one in extremes for register in one.entry(b)]
         entry += [(Kind.I64, b.constant(Kind.I64, 0), None) for _ in finding]
         with b.loop(LoopKind.SERIAL, (ZERO,), (size,), entry, step=SEARCHED) as block:
             start, before = at(block.index), block.inside[: len(extremes)]
             after = in_vectors(b, extremes, items, (plus(start, Index((), SEARCHED)), size), start, before)
-            better = [reductions[number].is_better(b, after[number], before[number]) for number in finding]
+            better = [reductions[n].is_better(b, after[source[n]], before[source[n]]) for n in finding]
             firsts = zip(better, block.inside[len(extremes) :], strict=True)
             blocks = [b.apply("select", (wins, block.index, first), Kind.I64, Kind.I64) for wins, first in firsts]
             block.yields = (*after, *blocks)
-        totals = list(block.results[: len(extremes)])
+        totals = dict(zip(computed, block.results, strict=False))
         for number, first in zip(finding, block.results[len(extremes) :], strict=True):
-            totals[number] = self.first_position(point, known, number, totals[number], at(first))
-        return totals
+            extreme = block.results[source[number]]
+            totals[number] = self.first_position(point, known, number, extreme, at(first), is_own=shared[number] is None)
+        return [totals[number] for number in range(len(reductions))]
 
-    def first_position(self, point: Sequence[Index], known: dict[int, str], number: int, extreme: str, first: Index) -> str:
+    def extreme_of(self, number: int) -> int | None:
+        """The result that is the extreme of the items of an argument reduction, to which zero may be added, if there is one."""
+        one, item = self.reductions[number], self.parts[number]
+        for other, (node, reduction) in enumerate(zip(self.parts, self.reductions, strict=True)):
+            applied = self.nodes[node]
+            if isinstance(applied, ApplyNode) and applied.function == "add" and item in applied.args:
+                others = [self.nodes[arg] for arg in applied.args if arg != item]
+                node = item if any(isinstance(zero, ConstantNode) and zero.bits == 0 for zero in others) else node
+            if node == item and reduction == one.extreme:
+                return other
+        return None
+
+    def first_position(
+        self, point: Sequence[Index], known: dict[int, str], number: int, extreme: str, first: Index, *, is_own: bool
+    ) -> str:
         """The position of the first item that equals the extreme.  It lies in the block that begins at `first`, unless all items
-        of that block are NaN; then it is searched item by item."""
+        of that block are NaN; then it is searched item by item.  An extreme that is NaN (not `is_own`) is computed again."""
         b, size, one = self.b, self.extents[-1], self.reductions[number]
         least = Reduction("min", Kind.I64)
         none = b.constant(Kind.I64, least.neutral_bits)
@@ -435,8 +454,13 @@ class PhaseNest:
 
         (position,) = in_vectors(b, [least], items, (plus(first, Index((), SEARCHED)), size), first)
         with b.block() as slow:
-            itemwise = self.itemwise(point, known)[number]
-        return b.choose(b.compare("eq", at(position), at(none)), slow, (), [(Kind.I64, itemwise, position)])[0]
+            if is_own:
+                again = self.itemwise(point, known)[number]
+            else:
+                nest = shallow_copy(self)
+                nest.reductions, nest.parts = [one], [self.parts[number]]
+                (again,) = nest.first_extremes(point, known, shares=False)
+        return b.choose(b.compare("eq", at(position), at(none)), slow, (), [(Kind.I64, again, position)])[0]
 
     def right_fold(self, point: Sequence[Index], known: dict[int, str]) -> list[str]:
         """Right folds; the result for no items is the function's identity."""

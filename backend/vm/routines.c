@@ -135,8 +135,11 @@ static void reverse_items(char *items, word length, word bytes)
             reverse_items((char *)target, count, sizeof *target); \
         if (!count || (target[0] > 0 && target[count - 1] > 0) || (target[0] < 0 && target[count - 1] < 0)) \
             return; \
-        while (first < count && target[first] != 0) \
-            first++; \
+        for (word left = count; left;) { \
+            word half = left / 2, is_before = descending ? target[first + half] > 0 : target[first + half] < 0; \
+            first += is_before ? half + 1 : 0; \
+            left = is_before ? left - half - 1 : half; \
+        } \
         for (last = first; last < count && target[last] == 0;) \
             last++; \
         for (word i = 0; first < last && i < length; i++) \

@@ -1,4 +1,4 @@
-; sha256 e501d8152f84ddec7c80130bccbfc8c6b91b8cc03f518ff19564562f51ac74c1
+; sha256 18372393f56ccdda17d5a9563557f81c70e98706b852b9f1652897221cea8a2a
 %struct.host = type { ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, ptr }
 %struct.relocation = type { i64, i64, i64 }
 %struct.move = type { i64, i64, i64 }
@@ -3194,7 +3194,7 @@ define internal range(i64 0, 2) i64 @sorted_rows(ptr nocapture noundef readonly 
   %7 = mul nsw i64 %6, %4
   %8 = load i64, ptr %0, align 8
   %9 = icmp sgt i64 %8, 0
-  br i1 %9, label %10, label %269
+  br i1 %9, label %10, label %287
 10:                                               ; preds = %1
   %11 = getelementptr inbounds nuw i8, ptr %0, i64 56
   %12 = load i64, ptr %11, align 8
@@ -3209,16 +3209,16 @@ define internal range(i64 0, 2) i64 @sorted_rows(ptr nocapture noundef readonly 
   %21 = icmp sgt i64 %4, 0
   %22 = add nsw i64 %4, -1
   br label %23
-23:                                               ; preds = %10, %263
-  %24 = phi i64 [ 0, %10 ], [ %264, %263 ]
-  %25 = phi ptr [ %13, %10 ], [ %266, %263 ]
-  %26 = phi ptr [ %16, %10 ], [ %265, %263 ]
+23:                                               ; preds = %10, %281
+  %24 = phi i64 [ 0, %10 ], [ %282, %281 ]
+  %25 = phi ptr [ %13, %10 ], [ %284, %281 ]
+  %26 = phi ptr [ %16, %10 ], [ %283, %281 ]
   tail call void @llvm.memcpy.p0.p0.i64(ptr align 1 %25, ptr align 1 %26, i64 %7, i1 false)
   %27 = load i64, ptr %17, align 8
   %28 = inttoptr i64 %27 to ptr
   %29 = tail call i32 %28(ptr noundef %25, i64 noundef %4, ptr noundef null) #12
   %30 = icmp eq i32 %29, 0
-  br i1 %30, label %31, label %269
+  br i1 %30, label %31, label %287
 31:                                               ; preds = %23
   %32 = load i64, ptr %18, align 8
   %33 = icmp eq i64 %32, 0
@@ -3226,7 +3226,7 @@ define internal range(i64 0, 2) i64 @sorted_rows(ptr nocapture noundef readonly 
 34:                                               ; preds = %31
   %35 = load i64, ptr %19, align 8
   %36 = icmp eq i64 %35, 0
-  br i1 %36, label %263, label %37
+  br i1 %36, label %281, label %37
 37:                                               ; preds = %34
   %38 = load i64, ptr %5, align 8
   call void @llvm.lifetime.start.p0(i64 8, ptr nonnull %2)
@@ -3250,12 +3250,12 @@ define internal range(i64 0, 2) i64 @sorted_rows(ptr nocapture noundef readonly 
   br i1 %49, label %44, label %50
 50:                                               ; preds = %44, %37
   call void @llvm.lifetime.end.p0(i64 8, ptr nonnull %2)
-  br label %263
+  br label %281
 51:                                               ; preds = %31
   %52 = load i64, ptr %5, align 8
   %53 = icmp eq i64 %52, 8
   %54 = load i64, ptr %19, align 8
-  br i1 %53, label %55, label %159
+  br i1 %53, label %55, label %168
 55:                                               ; preds = %51
   %56 = getelementptr i8, ptr %25, i64 -8
   br i1 %20, label %69, label %57
@@ -3319,7 +3319,7 @@ define internal range(i64 0, 2) i64 @sorted_rows(ptr nocapture noundef readonly 
   %102 = icmp ult ptr %100, %101
   br i1 %102, label %95, label %103
 103:                                              ; preds = %95, %89, %69
-  br i1 %71, label %263, label %104
+  br i1 %71, label %281, label %104
 104:                                              ; preds = %103
   %105 = load double, ptr %25, align 8
   %106 = fcmp ogt double %105, 0.000000e+00
@@ -3329,7 +3329,7 @@ define internal range(i64 0, 2) i64 @sorted_rows(ptr nocapture noundef readonly 
   %109 = getelementptr i8, ptr %108, i64 -8
   %110 = load double, ptr %109, align 8
   %111 = fcmp ogt double %110, 0.000000e+00
-  br i1 %111, label %263, label %112
+  br i1 %111, label %281, label %112
 112:                                              ; preds = %107, %104
   %113 = fcmp olt double %105, 0.000000e+00
   br i1 %113, label %114, label %119
@@ -3338,202 +3338,218 @@ define internal range(i64 0, 2) i64 @sorted_rows(ptr nocapture noundef readonly 
   %116 = getelementptr i8, ptr %115, i64 -8
   %117 = load double, ptr %116, align 8
   %118 = fcmp olt double %117, 0.000000e+00
-  br i1 %118, label %263, label %119
+  br i1 %118, label %281, label %119
 119:                                              ; preds = %114, %112
-  %120 = icmp sgt i64 %72, 0
-  br i1 %120, label %121, label %129
-121:                                              ; preds = %119, %126
-  %122 = phi i64 [ %127, %126 ], [ 0, %119 ]
-  %123 = getelementptr inbounds nuw double, ptr %25, i64 %122
-  %124 = load double, ptr %123, align 8
-  %125 = fcmp une double %124, 0.000000e+00
-  br i1 %125, label %126, label %129
-126:                                              ; preds = %121
-  %127 = add nuw nsw i64 %122, 1
-  %128 = icmp eq i64 %127, %72
-  br i1 %128, label %263, label %121
-129:                                              ; preds = %121, %119
-  %130 = phi i64 [ 0, %119 ], [ %122, %121 ]
-  %131 = icmp slt i64 %130, %72
-  br i1 %131, label %132, label %263
-132:                                              ; preds = %129, %137
-  %133 = phi i64 [ %138, %137 ], [ %130, %129 ]
-  %134 = getelementptr inbounds nuw double, ptr %25, i64 %133
-  %135 = load double, ptr %134, align 8
-  %136 = fcmp oeq double %135, 0.000000e+00
-  br i1 %136, label %137, label %140
-137:                                              ; preds = %132
-  %138 = add i64 %133, 1
-  %139 = icmp eq i64 %138, %72
-  br i1 %139, label %140, label %132
-140:                                              ; preds = %137, %132
-  %141 = phi i64 [ %133, %132 ], [ %72, %137 ]
-  %142 = icmp slt i64 %130, %141
-  %143 = and i1 %70, %142
-  br i1 %143, label %144, label %263
-144:                                              ; preds = %140, %153
-  %145 = phi i64 [ %155, %153 ], [ 0, %140 ]
-  %146 = phi i64 [ %154, %153 ], [ %130, %140 ]
-  %147 = getelementptr inbounds nuw double, ptr %26, i64 %145
-  %148 = load double, ptr %147, align 8
-  %149 = fcmp oeq double %148, 0.000000e+00
-  br i1 %149, label %150, label %153
-150:                                              ; preds = %144
-  %151 = add nsw i64 %146, 1
-  %152 = getelementptr inbounds double, ptr %25, i64 %146
-  store double %148, ptr %152, align 8
-  br label %153
-153:                                              ; preds = %150, %144
-  %154 = phi i64 [ %151, %150 ], [ %146, %144 ]
-  %155 = add nuw nsw i64 %145, 1
-  %156 = icmp slt i64 %154, %141
-  %157 = icmp slt i64 %155, %4
-  %158 = select i1 %156, i1 %157, i1 false
-  br i1 %158, label %144, label %263
-159:                                              ; preds = %51
-  %160 = getelementptr i8, ptr %25, i64 -4
-  br i1 %20, label %173, label %161
-161:                                              ; preds = %159, %166
-  %162 = phi i64 [ %167, %166 ], [ %4, %159 ]
-  %163 = getelementptr float, ptr %160, i64 %162
-  %164 = load float, ptr %163, align 4
-  %165 = fcmp uno float %164, 0.000000e+00
-  br i1 %165, label %166, label %169
-166:                                              ; preds = %161
-  %167 = add nsw i64 %162, -1
-  %168 = icmp eq i64 %167, 0
-  br i1 %168, label %169, label %161
-169:                                              ; preds = %166, %161
-  %170 = phi i64 [ 0, %166 ], [ %162, %161 ]
-  %171 = icmp slt i64 %170, %4
-  %172 = and i1 %21, %171
-  br i1 %172, label %178, label %173
-173:                                              ; preds = %187, %169, %159
-  %174 = phi i1 [ %21, %169 ], [ false, %159 ], [ true, %187 ]
-  %175 = phi i1 [ %165, %169 ], [ true, %159 ], [ %165, %187 ]
-  %176 = phi i64 [ %170, %169 ], [ 0, %159 ], [ %170, %187 ]
-  %177 = icmp eq i64 %54, 0
-  br i1 %177, label %207, label %193
-178:                                              ; preds = %169, %187
-  %179 = phi i64 [ %188, %187 ], [ %170, %169 ]
-  %180 = phi i64 [ %189, %187 ], [ 0, %169 ]
-  %181 = getelementptr inbounds nuw float, ptr %26, i64 %180
-  %182 = load float, ptr %181, align 4
-  %183 = fcmp uno float %182, 0.000000e+00
-  br i1 %183, label %184, label %187
-184:                                              ; preds = %178
-  %185 = add nsw i64 %179, 1
-  %186 = getelementptr inbounds float, ptr %25, i64 %179
-  store float %182, ptr %186, align 4
-  br label %187
-187:                                              ; preds = %184, %178
-  %188 = phi i64 [ %185, %184 ], [ %179, %178 ]
-  %189 = add nuw nsw i64 %180, 1
-  %190 = icmp slt i64 %188, %4
-  %191 = icmp slt i64 %189, %4
-  %192 = select i1 %190, i1 %191, i1 false
-  br i1 %192, label %178, label %173
-193:                                              ; preds = %173
-  %194 = shl i64 %176, 2
-  %195 = add i64 %194, -4
-  %196 = icmp sgt i64 %195, 0
-  br i1 %196, label %197, label %207
-197:                                              ; preds = %193
-  %198 = getelementptr inbounds nuw i8, ptr %25, i64 %195
-  br label %199
-199:                                              ; preds = %199, %197
-  %200 = phi ptr [ %198, %197 ], [ %205, %199 ]
-  %201 = phi ptr [ %25, %197 ], [ %204, %199 ]
-  %202 = load i32, ptr %201, align 1
-  %203 = load i32, ptr %200, align 1
-  store i32 %203, ptr %201, align 1
-  store i32 %202, ptr %200, align 1
-  %204 = getelementptr inbounds nuw i8, ptr %201, i64 4
-  %205 = getelementptr inbounds i8, ptr %200, i64 -4
-  %206 = icmp ult ptr %204, %205
-  br i1 %206, label %199, label %207
-207:                                              ; preds = %199, %193, %173
-  br i1 %175, label %263, label %208
-208:                                              ; preds = %207
-  %209 = load float, ptr %25, align 4
-  %210 = fcmp ogt float %209, 0.000000e+00
-  br i1 %210, label %211, label %216
-211:                                              ; preds = %208
-  %212 = getelementptr float, ptr %25, i64 %176
-  %213 = getelementptr i8, ptr %212, i64 -4
-  %214 = load float, ptr %213, align 4
-  %215 = fcmp ogt float %214, 0.000000e+00
-  br i1 %215, label %263, label %216
-216:                                              ; preds = %211, %208
-  %217 = fcmp olt float %209, 0.000000e+00
-  br i1 %217, label %218, label %223
-218:                                              ; preds = %216
-  %219 = getelementptr float, ptr %25, i64 %176
-  %220 = getelementptr i8, ptr %219, i64 -4
-  %221 = load float, ptr %220, align 4
-  %222 = fcmp olt float %221, 0.000000e+00
-  br i1 %222, label %263, label %223
-223:                                              ; preds = %218, %216
-  %224 = icmp sgt i64 %176, 0
-  br i1 %224, label %225, label %233
-225:                                              ; preds = %223, %230
-  %226 = phi i64 [ %231, %230 ], [ 0, %223 ]
-  %227 = getelementptr inbounds nuw float, ptr %25, i64 %226
-  %228 = load float, ptr %227, align 4
-  %229 = fcmp une float %228, 0.000000e+00
-  br i1 %229, label %230, label %233
-230:                                              ; preds = %225
-  %231 = add nuw nsw i64 %226, 1
-  %232 = icmp eq i64 %231, %176
-  br i1 %232, label %263, label %225
-233:                                              ; preds = %225, %223
-  %234 = phi i64 [ 0, %223 ], [ %226, %225 ]
-  %235 = icmp slt i64 %234, %176
-  br i1 %235, label %236, label %263
-236:                                              ; preds = %233, %241
-  %237 = phi i64 [ %242, %241 ], [ %234, %233 ]
-  %238 = getelementptr inbounds nuw float, ptr %25, i64 %237
-  %239 = load float, ptr %238, align 4
-  %240 = fcmp oeq float %239, 0.000000e+00
-  br i1 %240, label %241, label %244
-241:                                              ; preds = %236
-  %242 = add i64 %237, 1
-  %243 = icmp eq i64 %242, %176
-  br i1 %243, label %244, label %236
-244:                                              ; preds = %241, %236
-  %245 = phi i64 [ %237, %236 ], [ %176, %241 ]
-  %246 = icmp slt i64 %234, %245
-  %247 = and i1 %174, %246
-  br i1 %247, label %248, label %263
-248:                                              ; preds = %244, %257
-  %249 = phi i64 [ %259, %257 ], [ 0, %244 ]
-  %250 = phi i64 [ %258, %257 ], [ %234, %244 ]
-  %251 = getelementptr inbounds nuw float, ptr %26, i64 %249
-  %252 = load float, ptr %251, align 4
-  %253 = fcmp oeq float %252, 0.000000e+00
-  br i1 %253, label %254, label %257
-254:                                              ; preds = %248
-  %255 = add nsw i64 %250, 1
-  %256 = getelementptr inbounds float, ptr %25, i64 %250
-  store float %252, ptr %256, align 4
-  br label %257
-257:                                              ; preds = %254, %248
-  %258 = phi i64 [ %255, %254 ], [ %250, %248 ]
-  %259 = add nuw nsw i64 %249, 1
-  %260 = icmp slt i64 %258, %245
-  %261 = icmp slt i64 %259, %4
-  %262 = select i1 %260, i1 %261, i1 false
-  br i1 %262, label %248, label %263
-263:                                              ; preds = %230, %257, %126, %153, %244, %233, %218, %211, %207, %140, %129, %114, %107, %103, %50, %34
-  %264 = add nuw nsw i64 %24, 1
-  %265 = getelementptr inbounds i8, ptr %26, i64 %7
-  %266 = getelementptr inbounds i8, ptr %25, i64 %7
-  %267 = load i64, ptr %0, align 8
-  %268 = icmp slt i64 %264, %267
-  br i1 %268, label %23, label %269
-269:                                              ; preds = %263, %23, %1
-  %270 = phi i64 [ 0, %1 ], [ 1, %23 ], [ 0, %263 ]
-  ret i64 %270
+  %120 = icmp eq i64 %72, 0
+  br i1 %120, label %121, label %124
+121:                                              ; preds = %124, %119
+  %122 = phi i64 [ 0, %119 ], [ %136, %124 ]
+  %123 = icmp slt i64 %122, %72
+  br i1 %123, label %141, label %149
+124:                                              ; preds = %119, %124
+  %125 = phi i64 [ %136, %124 ], [ 0, %119 ]
+  %126 = phi i64 [ %139, %124 ], [ %72, %119 ]
+  %127 = sdiv i64 %126, 2
+  %128 = getelementptr double, ptr %25, i64 %125
+  %129 = getelementptr double, ptr %128, i64 %127
+  %130 = load double, ptr %129, align 8
+  %131 = fcmp ogt double %130, 0.000000e+00
+  %132 = fcmp olt double %130, 0.000000e+00
+  %133 = select i1 %73, i1 %132, i1 %131
+  %134 = add nsw i64 %127, 1
+  %135 = select i1 %133, i64 %134, i64 0
+  %136 = add nsw i64 %135, %125
+  %137 = xor i64 %127, -1
+  %138 = add i64 %126, %137
+  %139 = select i1 %133, i64 %138, i64 %127
+  %140 = icmp eq i64 %139, 0
+  br i1 %140, label %121, label %124
+141:                                              ; preds = %121, %146
+  %142 = phi i64 [ %147, %146 ], [ %122, %121 ]
+  %143 = getelementptr inbounds double, ptr %25, i64 %142
+  %144 = load double, ptr %143, align 8
+  %145 = fcmp oeq double %144, 0.000000e+00
+  br i1 %145, label %146, label %149
+146:                                              ; preds = %141
+  %147 = add i64 %142, 1
+  %148 = icmp eq i64 %147, %72
+  br i1 %148, label %149, label %141
+149:                                              ; preds = %146, %141, %121
+  %150 = phi i64 [ %122, %121 ], [ %142, %141 ], [ %72, %146 ]
+  %151 = icmp slt i64 %122, %150
+  %152 = and i1 %70, %151
+  br i1 %152, label %153, label %281
+153:                                              ; preds = %149, %162
+  %154 = phi i64 [ %164, %162 ], [ 0, %149 ]
+  %155 = phi i64 [ %163, %162 ], [ %122, %149 ]
+  %156 = getelementptr inbounds nuw double, ptr %26, i64 %154
+  %157 = load double, ptr %156, align 8
+  %158 = fcmp oeq double %157, 0.000000e+00
+  br i1 %158, label %159, label %162
+159:                                              ; preds = %153
+  %160 = add nsw i64 %155, 1
+  %161 = getelementptr inbounds double, ptr %25, i64 %155
+  store double %157, ptr %161, align 8
+  br label %162
+162:                                              ; preds = %159, %153
+  %163 = phi i64 [ %160, %159 ], [ %155, %153 ]
+  %164 = add nuw nsw i64 %154, 1
+  %165 = icmp slt i64 %163, %150
+  %166 = icmp slt i64 %164, %4
+  %167 = select i1 %165, i1 %166, i1 false
+  br i1 %167, label %153, label %281
+168:                                              ; preds = %51
+  %169 = getelementptr i8, ptr %25, i64 -4
+  br i1 %20, label %182, label %170
+170:                                              ; preds = %168, %175
+  %171 = phi i64 [ %176, %175 ], [ %4, %168 ]
+  %172 = getelementptr float, ptr %169, i64 %171
+  %173 = load float, ptr %172, align 4
+  %174 = fcmp uno float %173, 0.000000e+00
+  br i1 %174, label %175, label %178
+175:                                              ; preds = %170
+  %176 = add nsw i64 %171, -1
+  %177 = icmp eq i64 %176, 0
+  br i1 %177, label %178, label %170
+178:                                              ; preds = %175, %170
+  %179 = phi i64 [ 0, %175 ], [ %171, %170 ]
+  %180 = icmp slt i64 %179, %4
+  %181 = and i1 %21, %180
+  br i1 %181, label %187, label %182
+182:                                              ; preds = %196, %178, %168
+  %183 = phi i1 [ %21, %178 ], [ false, %168 ], [ true, %196 ]
+  %184 = phi i1 [ %174, %178 ], [ true, %168 ], [ %174, %196 ]
+  %185 = phi i64 [ %179, %178 ], [ 0, %168 ], [ %179, %196 ]
+  %186 = icmp eq i64 %54, 0
+  br i1 %186, label %216, label %202
+187:                                              ; preds = %178, %196
+  %188 = phi i64 [ %197, %196 ], [ %179, %178 ]
+  %189 = phi i64 [ %198, %196 ], [ 0, %178 ]
+  %190 = getelementptr inbounds nuw float, ptr %26, i64 %189
+  %191 = load float, ptr %190, align 4
+  %192 = fcmp uno float %191, 0.000000e+00
+  br i1 %192, label %193, label %196
+193:                                              ; preds = %187
+  %194 = add nsw i64 %188, 1
+  %195 = getelementptr inbounds float, ptr %25, i64 %188
+  store float %191, ptr %195, align 4
+  br label %196
+196:                                              ; preds = %193, %187
+  %197 = phi i64 [ %194, %193 ], [ %188, %187 ]
+  %198 = add nuw nsw i64 %189, 1
+  %199 = icmp slt i64 %197, %4
+  %200 = icmp slt i64 %198, %4
+  %201 = select i1 %199, i1 %200, i1 false
+  br i1 %201, label %187, label %182
+202:                                              ; preds = %182
+  %203 = shl i64 %185, 2
+  %204 = add i64 %203, -4
+  %205 = icmp sgt i64 %204, 0
+  br i1 %205, label %206, label %216
+206:                                              ; preds = %202
+  %207 = getelementptr inbounds nuw i8, ptr %25, i64 %204
+  br label %208
+208:                                              ; preds = %208, %206
+  %209 = phi ptr [ %207, %206 ], [ %214, %208 ]
+  %210 = phi ptr [ %25, %206 ], [ %213, %208 ]
+  %211 = load i32, ptr %210, align 1
+  %212 = load i32, ptr %209, align 1
+  store i32 %212, ptr %210, align 1
+  store i32 %211, ptr %209, align 1
+  %213 = getelementptr inbounds nuw i8, ptr %210, i64 4
+  %214 = getelementptr inbounds i8, ptr %209, i64 -4
+  %215 = icmp ult ptr %213, %214
+  br i1 %215, label %208, label %216
+216:                                              ; preds = %208, %202, %182
+  br i1 %184, label %281, label %217
+217:                                              ; preds = %216
+  %218 = load float, ptr %25, align 4
+  %219 = fcmp ogt float %218, 0.000000e+00
+  br i1 %219, label %220, label %225
+220:                                              ; preds = %217
+  %221 = getelementptr float, ptr %25, i64 %185
+  %222 = getelementptr i8, ptr %221, i64 -4
+  %223 = load float, ptr %222, align 4
+  %224 = fcmp ogt float %223, 0.000000e+00
+  br i1 %224, label %281, label %225
+225:                                              ; preds = %220, %217
+  %226 = fcmp olt float %218, 0.000000e+00
+  br i1 %226, label %227, label %232
+227:                                              ; preds = %225
+  %228 = getelementptr float, ptr %25, i64 %185
+  %229 = getelementptr i8, ptr %228, i64 -4
+  %230 = load float, ptr %229, align 4
+  %231 = fcmp olt float %230, 0.000000e+00
+  br i1 %231, label %281, label %232
+232:                                              ; preds = %227, %225
+  %233 = icmp eq i64 %185, 0
+  br i1 %233, label %234, label %237
+234:                                              ; preds = %237, %232
+  %235 = phi i64 [ 0, %232 ], [ %249, %237 ]
+  %236 = icmp slt i64 %235, %185
+  br i1 %236, label %254, label %262
+237:                                              ; preds = %232, %237
+  %238 = phi i64 [ %249, %237 ], [ 0, %232 ]
+  %239 = phi i64 [ %252, %237 ], [ %185, %232 ]
+  %240 = sdiv i64 %239, 2
+  %241 = getelementptr float, ptr %25, i64 %238
+  %242 = getelementptr float, ptr %241, i64 %240
+  %243 = load float, ptr %242, align 4
+  %244 = fcmp ogt float %243, 0.000000e+00
+  %245 = fcmp olt float %243, 0.000000e+00
+  %246 = select i1 %186, i1 %245, i1 %244
+  %247 = add nsw i64 %240, 1
+  %248 = select i1 %246, i64 %247, i64 0
+  %249 = add nsw i64 %248, %238
+  %250 = xor i64 %240, -1
+  %251 = add i64 %239, %250
+  %252 = select i1 %246, i64 %251, i64 %240
+  %253 = icmp eq i64 %252, 0
+  br i1 %253, label %234, label %237
+254:                                              ; preds = %234, %259
+  %255 = phi i64 [ %260, %259 ], [ %235, %234 ]
+  %256 = getelementptr inbounds float, ptr %25, i64 %255
+  %257 = load float, ptr %256, align 4
+  %258 = fcmp oeq float %257, 0.000000e+00
+  br i1 %258, label %259, label %262
+259:                                              ; preds = %254
+  %260 = add i64 %255, 1
+  %261 = icmp eq i64 %260, %185
+  br i1 %261, label %262, label %254
+262:                                              ; preds = %259, %254, %234
+  %263 = phi i64 [ %235, %234 ], [ %255, %254 ], [ %185, %259 ]
+  %264 = icmp slt i64 %235, %263
+  %265 = and i1 %183, %264
+  br i1 %265, label %266, label %281
+266:                                              ; preds = %262, %275
+  %267 = phi i64 [ %277, %275 ], [ 0, %262 ]
+  %268 = phi i64 [ %276, %275 ], [ %235, %262 ]
+  %269 = getelementptr inbounds nuw float, ptr %26, i64 %267
+  %270 = load float, ptr %269, align 4
+  %271 = fcmp oeq float %270, 0.000000e+00
+  br i1 %271, label %272, label %275
+272:                                              ; preds = %266
+  %273 = add nsw i64 %268, 1
+  %274 = getelementptr inbounds float, ptr %25, i64 %268
+  store float %270, ptr %274, align 4
+  br label %275
+275:                                              ; preds = %272, %266
+  %276 = phi i64 [ %273, %272 ], [ %268, %266 ]
+  %277 = add nuw nsw i64 %267, 1
+  %278 = icmp slt i64 %276, %263
+  %279 = icmp slt i64 %277, %4
+  %280 = select i1 %278, i1 %279, i1 false
+  br i1 %280, label %266, label %281
+281:                                              ; preds = %275, %162, %262, %227, %220, %216, %149, %114, %107, %103, %50, %34
+  %282 = add nuw nsw i64 %24, 1
+  %283 = getelementptr inbounds i8, ptr %26, i64 %7
+  %284 = getelementptr inbounds i8, ptr %25, i64 %7
+  %285 = load i64, ptr %0, align 8
+  %286 = icmp slt i64 %282, %285
+  br i1 %286, label %23, label %287
+287:                                              ; preds = %281, %23, %1
+  %288 = phi i64 [ 0, %1 ], [ 1, %23 ], [ 0, %281 ]
+  ret i64 %288
 }
 declare void @llvm.memcpy.p0.p0.i64(ptr noalias nocapture writeonly, ptr noalias nocapture readonly, i64, i1 immarg) #4
 declare void @llvm.lifetime.start.p0(i64 immarg, ptr nocapture) #5

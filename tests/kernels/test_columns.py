@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from share import SEED
 
 from rho.backend.cpu import kernels, parallel_for
 from rho.backend.cpu.views import DTYPES
-from rho.backend.graph.phases import AxisNode
+from rho.backend.graph.phases import AxisNode, ConstantNode
 from rho.backend.jit import tiering
 from rho.backend.lower.loop_order import Form
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
@@ -29,6 +31,20 @@ def test_places(kind: Kind, function: str, monkeypatch: pytest.MonkeyPatch) -> N
             for threads in (1, 3):
                 for kernel, plain in both(made, [array], threads):
                     assert same_bits(kernel, plain), (cells, length, transposed, threads)
+
+
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32])
+def test_places_beside_extremes(kind: Kind) -> None:
+    """Results of one phase, of which the position shares the extreme unless an item is NaN."""
+    body = [read(0, kind), ConstantNode(kind, 0.0), apply("add", (0, 1), kind)]
+    for length in (64, 1024, 2500):
+        rows = np.random.default_rng(length).integers(-50, 50, (6, length)).astype(DTYPES[kind])
+        rows[1, length // 2], rows[2], rows[3], rows[4, ::2] = np.nan, np.nan, -np.inf, -0.0
+        for place, extreme in (("argmax", "max"), ("argmin", "min")):
+            made = phase([6, length], [projection([6, length], [6, length], [0, 1])], body, [0, 2], extreme)
+            made = replace(made, results=(replace(made.results[0], reduction=place), made.results[1]))
+            for kernel, plain in both(made, [rows]):
+                assert same_bits(kernel, plain), (length, place)
 
 
 def test_places_of_rows_without_numbers() -> None:
