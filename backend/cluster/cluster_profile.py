@@ -18,7 +18,7 @@ from ...lang.support.records import dataclass, replace
 from ...lang.syntax.source import Span
 from ..calibration.calibrate import Pace, pace
 from ..devices.cost_functions import Duplex
-from ..devices.profile import CPU, STORE, Calibration, CostTable, DeviceProfile, LinkProfile, Profile
+from ..devices.profile import CPU, MESSAGE, STORE, Calibration, CostTable, DeviceProfile, LinkProfile, Profile
 from ..devices.profile_toml import Places, Problems, read_profile
 from ..devices.this_machine import profile_text
 from ..schedule.plan.plan import DeviceId, ExecutionPlan
@@ -185,7 +185,7 @@ def _with_messages(
         return device
     ends = 2 if member.is_here else 1
     slowest = rising([max(1, max(times) * ends // 2) for times in zip(*said, strict=True)])
-    return replace(device, ops={**device.ops, "message": slowest})
+    return replace(device, ops={**device.ops, MESSAGE: slowest})
 
 
 def _together(calibrations: Sequence[Calibration]) -> Calibration:

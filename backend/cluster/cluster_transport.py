@@ -30,7 +30,7 @@ from ...lang.support.records import dataclass, field
 from ...typechecker.elements import Kind as Element
 from ...typechecker.sizes.polynomials import SizeVariable
 from ..cpu.backend import CpuBackend
-from ..devices.profile import GRAIN, Profile
+from ..devices.profile import GRAIN, MESSAGE, Profile
 from ..distributed.buffers import FenceRegistry, Parts, Transport
 from ..graph import traverse
 from ..graph.phases import PhaseId, ValueId
@@ -425,7 +425,7 @@ class ComputeTime:
 def message_ns(plan: ExecutionPlan, exchanged: Collection[ValueId], device: DeviceId, profile: Profile) -> int:
     """The predicted nanoseconds of a device's messages from and to home, which are part of its phases (`with_messages`)."""
     known = profile.device(device)
-    if known is None or (table := known.ops.get("message")) is None:
+    if known is None or (table := known.ops.get(MESSAGE)) is None:
         return 0
     ends = {device, plan.home}
     sent = (step for queue in plan.main.queues for step in queue.steps if isinstance(step, TransferStep))

@@ -52,7 +52,7 @@ from .cost_functions import Curve, Formula, Ticks, Trace, Undecided, largest, sm
 from .kernel_form import Number, Types, cooled, is_view, surroundings
 from .loop_cost import BOOLE, chains_in, region_grains, repeated_grains, structured_grains
 from .op_tables import Around, NoTable, Rates
-from .profile import BY_WORK, GRAIN, STORE, Calibration, DeviceProfile, Grains, Profile
+from .profile import BY_WORK, GRAIN, MESSAGE, STORE, Calibration, DeviceProfile, Grains, Profile
 
 # ---------------------------------------------------------------------------------------------------- library phases
 #
@@ -345,7 +345,7 @@ def packing_ticks(size: int, profile: Profile, tick_ns: int = 1) -> Fraction:
 def with_messages(ticks: Ticks, sizes: Sequence[int], device: DeviceProfile, rows: int, tick_ns: int = 1) -> Ticks:
     """The ticks of a phase, and of sending and receiving values of `sizes` bytes in all its `rows`, by one of the device's
     threads, which computes nothing meanwhile."""
-    table = device.ops.get("message")
+    table = device.ops.get(MESSAGE)
     if table is None or not sizes:
         return ticks
 

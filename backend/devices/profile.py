@@ -336,6 +336,7 @@ LIBRARY_CLASSES: Final = ("scan", "gather", "sort", "search", "compact", "scatte
                           "format", "sequential", "fill")  # fmt: skip
 PARTS: Final = ("step", "first", "call", "fresh", "team", "point", "ufunc", "row", "column", "line", "turn", "cut", "disk",
                 "scratch", "transfer", "message")  # fmt: skip
+MESSAGE: Final = "message.u8"
 _KINDS: Final = {kind.value: kind for kind in Kind}
 _HEADS: Final = frozenset({
     *FUNCTIONS, *CLASSES, *STREAMS, *MATRICES, *LIBRARY_CLASSES, *LIBRARY, "reduce", *PARTS,

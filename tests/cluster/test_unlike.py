@@ -75,8 +75,8 @@ def planned(profile: Profile, data: dict[str, Any], text: str = TEXT) -> tuple[E
 
 
 def without_messages(device: DeviceProfile) -> dict[str, CostTable]:
-    assert "message" in device.ops
-    return {name: table for name, table in device.ops.items() if name != "message"}
+    assert "message.u8" in device.ops
+    return {name: table for name, table in device.ops.items() if name != "message.u8"}
 
 
 def rows_of(plan: ExecutionPlan) -> dict[str, int]:
@@ -280,10 +280,10 @@ def test_messages_take_the_processors_of_both_ends_where_home_has_them_too() -> 
     for listed, ends in ((here, 2), ([replace(one, is_here=False) for one in here], 1)):
         tables = {address: Tables(local.calibration, local.home, messages=CostTable(SIZES, ns)) for address, ns in said.items()}
         home, *workers = profile_of(local, listed, None, tables).devices
-        assert "message" not in home.ops
+        assert "message.u8" not in home.ops
         shared = tuple(ns * ends // 2 for ns in (100, 300, 4000))
-        assert [one.ops["message"].ns for one in workers] == [shared, shared, tuple(ns * ends // 2 for ns in (10, 10, 30))]
-    assert all("message" not in one.ops for one in profile_of(local, here).devices)
+        assert [one.ops["message.u8"].ns for one in workers] == [shared, shared, tuple(ns * ends // 2 for ns in (10, 10, 30))]
+    assert all("message.u8" not in one.ops for one in profile_of(local, here).devices)
 
 
 def test_a_worker_computes_nothing_while_it_receives_and_sends() -> None:
@@ -311,9 +311,18 @@ def test_a_worker_computes_nothing_while_it_receives_and_sends() -> None:
 
 
 def test_messages_are_counted_by_rows_and_threads() -> None:
-    device = DeviceProfile("w0", "cpu", threads=2, ops={"message": CostTable((100, 1000), (10, 100))})
+    device = DeviceProfile("w0", "cpu", threads=2, ops={"message.u8": CostTable((100, 1000), (10, 100))})
     ticks = Ticks(((1, 7), (50, 7), (100, 107)))
     both = with_messages(ticks, [1000, 100], device, 100)
     assert [both.at(rows) - ticks.at(rows) for rows in (1, 10, 100)] == [10, 10, 55]
     assert with_messages(ticks, [], device, 100) is ticks and with_messages(ticks, [8], replace(device, ops={}), 100) is ticks
     assert with_messages(Ticks(((1, 7),)), [1000], device, 1).points == ((1, 57),)
+
+
+def test_profiles_with_messages_are_written_and_read() -> None:
+    """`rho devices --cluster … -o FILE` wrote a table that `--devices FILE` refused."""
+    local, (one,) = this_machine(), [replace(members(1)[0], is_here=True)]
+    nine = CostTable(SIZES, (9, 9, 9))
+    made = profile_of(local, [one], None, {one.address: Tables(local.calibration, local.home, messages=nine)})
+    read = read_profile("p.toml", canonical(made))
+    assert read.devices[1].ops["message.u8"] == nine == made.devices[1].ops["message.u8"]
