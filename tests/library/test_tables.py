@@ -318,3 +318,20 @@ def test_a_known_range_numbers_groups() -> None:
     assert rho.eval("use group ⋄ group.count 0 1 1 3").tolist() == [1, 2, 0, 1]
     assert rho.eval("use group ⋄ (0⌈2⌊5 1 0 ¯7) group.sum 1 2 4 8").tolist() == [12, 2, 1]
     assert rho.eval("use group ⋄ (1 5 2>1) group.mean 1 2 4").tolist() == [1, 3]
+
+
+def test_the_key_of_each_class_is_its_cell(tmp_path: Path) -> None:
+    """A NaN equals nothing: it was numbered as the last key."""
+    path, draw = tmp_path / "p.rho", np.random.default_rng(SEED)
+    path.write_text(
+        "use set\ninput x : f64[n m]\n(keys code) ← set.classes x\n(few within) ← 50 set.classes_within x\n"
+        "output keys ← keys\noutput code ← code\noutput few ← few\noutput within ← within\n", "utf-8"
+    )  # fmt: skip
+    program = rho.load(path)
+    for shape in ((0, 1), (1, 1), (9, 1), (40, 1), (30, 2)):
+        x = draw.choice([1.0, -0.0, 0.0, np.nan, np.inf], shape)
+        found = program.run(x=x)
+        for key, code in ((found["keys"], found["code"]), (found["few"], found["within"])):
+            np.testing.assert_array_equal(key[code], x)
+            assert sorted(set(code.tolist())) == list(range(len(key)))
+            assert all(np.sum(code == code[row]) == 1 for row in np.flatnonzero(np.isnan(x).any(1)))
