@@ -165,7 +165,7 @@ def _by_bytes(
             return Grains(times * _searched(prod(cells[0]), kind, size, stems, rates) + again)
         case "find":
             size = prod(cells[0]) * prod(cells[1]) * kind.bytes
-        case "compress" | "mask_update" | "grade_by" | "expand":
+        case "compress" | "select_runs" | "sum_runs" | "mask_update" | "grade_by" | "expand":
             kind = types[phase.args[1 if phase.op != "mask_update" else 0]].element.kind
         case "decode":
             size = largest(size, 2 * prod(cells[1]) * kind.bytes)

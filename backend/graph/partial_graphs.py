@@ -35,6 +35,7 @@ from ...typechecker.sizes.polynomials import Size, number
 from ..scalar.function_table import REDUCTIONS
 from . import traverse
 from .bind_sizes import BoundGraph
+from .passes.masked_reductions import divide_selections, is_long_selection
 from .passes.pipeline import optimise
 from .passes.rewriting import phase_may_fail
 from .phases import (
@@ -720,6 +721,8 @@ def _is_hoisted(branch: Branch) -> bool:
 #
 # A sort or a grade: each shard sorts its items, at least a run of them, and then merges what comes to its part of the result from
 # all of the runs (`library.sort`).  Where shards end decides what the runs are, and nothing else.
+#
+# A selection: `passes.masked_reductions`.
 
 _FEWEST_SORTED: Final = 1024
 """The least items of a run."""
@@ -729,6 +732,8 @@ def is_divisible(phase: Phase, types: Mapping[ValueId, ArrayType]) -> bool:
     """Can `divide_phases` divide the phase?"""
     if not isinstance(phase, LibraryPhase) or frame_of(phase):
         return False
+    if phase.op == "compress":
+        return is_long_selection(phase, types)
     return _is_long_scan(phase, types) if phase.op == "scan" else _is_long_sort(phase, types)
 
 
@@ -757,12 +762,14 @@ def divisible_phases(graph: Graph) -> tuple[PhaseId, ...]:
 
 def divisions(graph: Graph) -> tuple[tuple[PhaseId, ...], ...]:
     """What forms of the graph have in two passes: nothing, all phases and inputs that can be, all of these phases, all scans, all
-    sorts and grades, all broadcasts of inputs."""
-    every, broadcast = divisible_phases(graph), broadcast_inputs(graph)
+    selections, all sorts and grades, all broadcasts of inputs."""
+    every, broadcast, kinds = divisible_phases(graph), broadcast_inputs(graph), dict[str, list[PhaseId]]()
     both = tuple(phase.id for phase in graph.phases if phase.id in (*every, *broadcast))
-    scans = [phase.id for phase in graph.phases if isinstance(phase, LibraryPhase) and phase.op == "scan" and phase.id in every]
-    sorts = tuple(id for id in every if id not in scans)
-    return tuple(dict.fromkeys(((), both, every, tuple(scans), sorts, broadcast)))
+    for phase in graph.phases:
+        if phase.id in every and isinstance(phase, LibraryPhase):
+            kinds.setdefault(phase.op if phase.op in ("scan", "compress") else "sort", []).append(phase.id)
+    each = (tuple(kinds.get(kind, ())) for kind in ("scan", "compress", "sort"))
+    return tuple(dict.fromkeys(((), both, every, *each, broadcast)))
 
 
 def divide_phases(graph: Graph, chosen: Collection[PhaseId] | None = None) -> Graph:
@@ -770,9 +777,11 @@ def divide_phases(graph: Graph, chosen: Collection[PhaseId] | None = None) -> Gr
     divided = [id for id in divisible_phases(graph) if chosen is None or id in chosen]
     if not divided:
         return graph
+    selections = {p.id for p in graph.phases if p.id in divided and isinstance(p, LibraryPhase) and p.op == "compress"}
+    graph = divide_selections(graph, selections)
     types, fresh, phases = dict(graph.types), count(fresh_id(graph)), list[Phase]()
     for phase in graph.phases:
-        if isinstance(phase, LibraryPhase) and phase.id in divided:
+        if isinstance(phase, LibraryPhase) and phase.id in divided and phase.id not in selections:
             divide = _divided_scan if phase.op == "scan" else _divided_sort
             phases += [replace(one, signature=signature_of(one, types)) for one in divide(phase, types, fresh)]
         else:

@@ -272,8 +272,10 @@ class LibraryPhase:
       scan_totals(arg; function, axis) · scan_before(totals; function, axis) ·
       contract(left, right) · compress(mask, arg; axis) · expand(mask, arg; axis, checked) · where(mask) · runtime_size(value) ·
       first_occurrence(arg) · grade(arg; descending) · grade_by(order, arg; descending) ·
-      sort_runs(arg; descending, run) · grade_runs(arg; descending, run) · merge_runs(ordered, graded; descending, length) where
-      `graded`, if present, has the items at positions that are ordered · index_of(table, arg) ·
+      select_runs(mask, arg; run) · join_runs(selected, counts) · sum_runs(mask, arg, before; function, run) ·
+      join_sums(parts, counts; function) · sort_runs(arg; descending, run) · grade_runs(arg; descending, run) ·
+      merge_runs(ordered, graded; descending, length) where `graded`, if present, has the items at positions that are ordered ·
+      index_of(table, arg) ·
       member_of(arg, table) · find(pattern, arg) · interval_index(table, arg) · match(left, right) · decode(radix, arg) ·
       encode(radix, arg) · key_reduce(indices, arg; function, checked, indexing) · random(key) · format(arg) ·
       inverse solve fft ifft rfft irfft cholesky qr svd eigh det (as `core.Library.name`) ·
@@ -287,8 +289,8 @@ class LibraryPhase:
     them serves every point of the frame.  The other attributes speak of the cells: at each point of the frame the op does to
     the cells what it would do without a frame.  With an empty frame nothing is checked.  Ops that define a size have no frame.
 
-    `defines`: the run-time sizes that become known when the phase has run (compress where runtime_size format).  Those that
-    depend on the position of a shard (row `located` of the registry) have where it begins along the
+    `defines`: the run-time sizes that become known when the phase has run (compress join_runs where runtime_size format).
+    Those that depend on the position of a shard (row `located` of the registry) have where it begins along the
     first axis of a cell as the attribute `origin` (absent: 0)."""
 
     id: PhaseId

@@ -147,10 +147,10 @@ def _totals_of_blocks(cells: Cells) -> Signature:
     return (*_other_axes(cells), AxisSignature(cells.axis, (cells.axis,), None, SCAN_BLOCK))
 
 
-def _sorted_in_runs(cells: Cells) -> Signature:
+def _in_runs(cells: Cells) -> Signature:
     run = cells.attributes["run"]
     assert isinstance(run, int)
-    return (AxisSignature(0, (0,), None, run),)
+    return (AxisSignature(0, (0, 0, None)[: len(cells.args)], None, run),)
 
 
 def _stacked(cells: Cells) -> Signature:
@@ -400,6 +400,13 @@ _ROWS = (
     LibraryOp("contract", 2, _contracted, _gemm, scratch.contract, _product_span, vjp="contract", onnx="MatMul"),
     LibraryOp("compress", 2, _masked, _arg("compact", 1), scratch.compress, _tree_span(0), defines=1, vjp="expand",
               onnx="Compress", like=("compact",)),
+    LibraryOp("select_runs", 2, _in_runs, _arg("compact", 1), scratch.select_runs, _tree_span(0), like=("compress", "compact")),
+    LibraryOp("join_runs", 2, _none, _arg("copy"), span=_tree_span(0), defines=1,
+              like=("join", "copy", "compress", "compact")),
+    LibraryOp("sum_runs", 3, _in_runs, _arg("compact", 1), scratch.sum_runs, _tree_span(0), like=("compress", "compact"),
+              located=True),
+    LibraryOp("join_sums", 2, _none, _arg("copy"), scratch.join_sums, _tree_span(0),
+              like=("join", "copy", "compress", "compact")),
     LibraryOp("expand", 2, _masked, _result("compact"), scratch.expand, _tree_span(0), fails=_checked, vjp="compress",
               like=("compact", "compress")),
     LibraryOp("where", 1, _none, _arg("compact"), scratch.where, _tree_span(0), defines=1, onnx="NonZero", like=("compact",)),
@@ -408,8 +415,8 @@ _ROWS = (
               like=("sort",)),
     LibraryOp("grade", 1, _none, _arg("sort"), scratch.grade, _sort_span(0), onnx="TopK", like=("sort",)),
     LibraryOp("grade_by", 2, _none, _arg("sort", 1), scratch.grade_by, _sort_span(1), like=("grade", "sort")),
-    LibraryOp("sort_runs", 1, _sorted_in_runs, _arg("sort"), scratch.sort_runs, _sort_span(0), like=("sort",)),
-    LibraryOp("grade_runs", 1, _sorted_in_runs, _arg("sort"), scratch.grade_runs, _sort_span(0), like=("grade", "sort"),
+    LibraryOp("sort_runs", 1, _in_runs, _arg("sort"), scratch.sort_runs, _sort_span(0), like=("sort",)),
+    LibraryOp("grade_runs", 1, _in_runs, _arg("sort"), scratch.grade_runs, _sort_span(0), like=("grade", "sort"),
               located=True),
     LibraryOp("merge_runs", None, _first_result_axis, _arg("sort"), scratch.merge_runs, _tree_span(0), like=("sort",),
               located=True),

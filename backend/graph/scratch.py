@@ -119,6 +119,21 @@ def compress(op: Operands) -> Size:
     return ZERO if simple else op.items(0) * 8
 
 
+def select_runs(op: Operands) -> Size:
+    """Bytes of the selected cells of a run and their positions; those of a shard of one run in proportion."""
+    return op.items(1) * op.size(1) + op.items(0) * 8
+
+
+def sum_runs(op: Operands) -> Size:
+    """Bytes of the selected cells of a run, their positions, and the lanes of their blocks."""
+    return op.items(1) * (2 * op.size(1)) + op.items(0) * 8
+
+
+def join_sums(op: Operands) -> Size:
+    """Bytes of a block's items and lanes, and of the partial results of all blocks and their sums in pairs."""
+    return op.items(0) * (2 * op.size(0))
+
+
 mask_update: Final = cell_by_cell(lambda op: op.items(1) * 8)
 expand: Final = cell_by_cell(lambda op: upper_bound(op.cells.args[1][op.axis()]) * 8)
 

@@ -7,7 +7,7 @@ wrapping of negative indices is never used.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Final, TypeAlias
 
@@ -16,12 +16,15 @@ import numpy as np
 from ...lang.diagnostics.model import Code
 from ...typechecker.core.operations import Indexing
 from ..cpu import templates
+from ..cpu.numpy_reductions import block_partials, combine_tree, identity
+from ..cpu.numpy_scalars import UFUNC_FUNCTIONS
 from ..cpu.parallel_for import ArgumentBlock, BufferRef, words_of
 from ..cpu.templates import compress_items, concatenate, copy_cyclically, gather_run, true_positions
 from ..cpu.views import DTYPES, FILLS, NumArray, common_stride
 from ..graph.phases import LibraryPhase
 from ..jit.compiler import address_of, is_installed
 from ..loopir.templates import CountTrue, SelectionForm, SelectTemplate
+from ..lower.loop_order import BLOCK
 from ..vm.check_failures import NO_FIXED_INDICES, CheckFailed, index_out_of_range
 from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES, trim
 from ..vm.specialization import (
@@ -264,6 +267,79 @@ def compress(call: OperationCall, arrays: Arrays) -> NumArray:
     return result
 
 
+def select_runs(call: OperationCall, mask: NumArray, arg: NumArray) -> NumArray:
+    """The operation `select_runs`: in each row the cells of a run whose mask item is true, then zeros."""
+    result = np.zeros(call.shape(), arg.dtype)
+    for row, selected in zip(result, _selected(call, mask, arg), strict=True):
+        row[: len(selected)] = selected
+    return result
+
+
+def _selected(call: OperationCall, mask: NumArray, arg: NumArray) -> Iterator[NumArray]:
+    """The cells of each run whose mask item is true."""
+    run = call.phase.attributes["run"]
+    assert isinstance(run, int)
+    for start in range(0, len(mask), run):
+        chosen, cells = mask[start : start + run], arg[start : start + run]
+        selected = compress_items(chosen, cells, 0, call.threads)
+        yield cells[np.flatnonzero(chosen)] if selected is None else selected
+
+
+def join_runs(call: OperationCall, arrays: Arrays) -> NumArray:
+    """The operation `join_runs`: the selected cells of all runs, of which each has so many; defines the number of them."""
+    selected, counts = arrays
+    result = np.empty((int(counts.sum()), *selected.shape[2:]), selected.dtype)
+    stops = counts.cumsum()
+    for row, count, stop in zip(selected, counts, stops, strict=True):
+        result[stop - count : stop] = row[:count]
+    define(call, len(result))
+    return result
+
+
+# Note [Sums in runs].  A row of `sum_runs` has the selected cells of a run that go on with a block which an earlier run began
+# (less than a block), those of a block that it begins and does not complete (less than a block), and between them the partial
+# results of the blocks that it has all of.
+
+def sum_runs(call: OperationCall, mask: NumArray, arg: NumArray, before: NumArray) -> NumArray:
+    """The operation `sum_runs`; `before`: how many cells are selected before each run.  See Note [Sums in runs]."""
+    result, ufunc, origin = np.zeros(call.shape(), arg.dtype), UFUNC_FUNCTIONS[call.function()], call.origin()
+    for row, cells, earlier in zip(result, _selected(call, mask, arg), before[origin : origin + len(result)], strict=True):
+        first, complete = _blocks_of_run(int(earlier), len(cells))
+        last = cells[first + complete * BLOCK :]
+        row[:first] = cells[:first]
+        row[BLOCK : BLOCK + len(last)] = last
+        if complete:
+            row[2 * BLOCK : 2 * BLOCK + complete] = block_partials(ufunc, cells[first : first + complete * BLOCK])
+    return result
+
+
+def _blocks_of_run(before: int, count: int) -> tuple[int, int]:
+    """Of `count` cells after as many `before`: how many complete an earlier block, and how many blocks the others complete."""
+    first = min(count, -before % BLOCK)
+    return first, (count - first) // BLOCK
+
+
+def join_sums(call: OperationCall, parts: NumArray, counts: NumArray) -> NumArray:
+    """The operation `join_sums`: the reduction of the cells in all runs, of which each has so many, in the order of sums."""
+    ufunc, before = UFUNC_FUNCTIONS[call.function()], 0
+    begun, partials = list[NumArray](), list[NumArray]()
+    for row, count in zip(parts, counts.tolist(), strict=True):
+        first, complete = _blocks_of_run(before, count)
+        begun.append(row[:first])
+        before += count
+        if sum(map(len, begun)) == BLOCK:
+            partials.append(block_partials(ufunc, np.concatenate(begun)))
+            begun = []
+        partials.append(row[2 * BLOCK : 2 * BLOCK + complete])
+        begun.append(row[BLOCK : BLOCK + count - first - complete * BLOCK])
+    rest = np.concatenate(begun)
+    if len(rest):
+        partials.append(block_partials(ufunc, rest))
+    if not before:
+        return np.broadcast_to(identity(call.function(), call.kind()), call.shape()).copy()
+    return np.asarray(combine_tree(ufunc, np.concatenate(partials)))
+
+
 def expand(call: OperationCall, mask: NumArray, arg: NumArray) -> NumArray:
     """Cells of `arg` in order where the mask is true, fills elsewhere."""
     axis, chosen = call.axis(), mask.reshape(-1)
@@ -359,7 +435,9 @@ def _where_held(binding: Specialization, phase: LibraryPhase, mask: NumArray) ->
 
 MASKING: Final[dict[str, Operation]] = {
     "mask_update": cell_by_cell(mask_update), "compress": on_operands(compress, _bound(_compressed), trims=False),
-    "expand": cell_by_cell(expand), "where": on_operands(where, _bound(_where_held), trims=False),
+    "select_runs": cell_by_cell(select_runs), "join_runs": on_operands(join_runs), "sum_runs": cell_by_cell(sum_runs),
+    "join_sums": cell_by_cell(join_sums), "expand": cell_by_cell(expand),
+    "where": on_operands(where, _bound(_where_held), trims=False),
     "runtime_size": on_operands(runtime_size),
 }  # fmt: skip
 

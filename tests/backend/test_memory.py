@@ -340,6 +340,7 @@ def test_the_planned_peak_bounds_every_program_and_is_tight_at_the_median(part: 
 
 def test_every_library_op_is_among_the_programs() -> None:
     apart = {"scan_totals", "scan_before", "sort_runs", "grade_runs", "merge_runs"}  # of several devices (`test_two_passes`)
+    apart |= {"select_runs", "join_runs", "sum_runs", "join_sums"}
     assert set().union(*(ops_of(loaded(program)[0]) for program in PROGRAMS)) == set(LIBRARY) - apart
 
 

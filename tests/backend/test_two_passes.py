@@ -1,4 +1,5 @@
-"""Scans and sorts in two passes: cut anywhere on any devices they give the bits of one pass, within the planned memory."""
+"""Scans, sorts and selections in two passes: cut anywhere on any devices they give the bits of one pass, within the planned
+memory."""
 
 from __future__ import annotations
 
@@ -46,10 +47,18 @@ SORTS = (
     "(i[⍋i])+⍒x", "+\\i[⍋i]",
 )  # fmt: skip
 
+SELECTIONS = (
+    "m/x", "m⌿t", "+/m/x", "+/√|m/x", "×/1+(m/x)÷9", "+/(m/x)×m/i", "+⌿m⌿t", "+/x[⍸m]", "(+/z)÷≢z ← m/x", "z-(+/z)÷≢z ← m/x",
+    "+/(m/i)*2", "(+/z×z)+⌈/¯9,z ← m/x", "+/m/v", "+/m/x>0", "(+⌿m⌿t)+.×+⌿(~m)⌿t", "∪i", "+/m/w", "(m/x)[⍋m/x]", "+\\m/x",
+    "×/m/i", "+/,m⌿t", "(⍳n)[⍸m]", "+/m/x×⍳n", "(m/v)×+/m/v", "{0=≢⍵: 0.0 ⋄ ⌈/⍵} m/x",
+)  # fmt: skip
 
-def loaded(step: str, length: int, seed: int) -> tuple[BoundGraph, dict[str, np.ndarray]]:
+
+def loaded(
+    step: str, length: int, seed: int, before: str = "", printed: str = "⎕←⌈/b"
+) -> tuple[BoundGraph, dict[str, np.ndarray]]:  # fmt: skip
     inputs = "input x : f64[n] where n≥1\ninput i : i64[n]\ninput w : i32[n]\ninput v : f32[n]"
-    core = checked(f"{inputs}\nb ← {step}\noutput b\n⎕←⌈/b\n⎕←+/i")
+    core = checked(f"{inputs}\n{before}b ← {step}\noutput b\n{printed}\n⎕←+/i")
     assert core is not None
     draw = np.random.default_rng(seed)
     x = draw.standard_normal(length) * 10.0 ** draw.integers(-8, 8, length)
@@ -79,6 +88,35 @@ def test_sorts_on_random_devices(part: int, monkeypatch: pytest.MonkeyPatch) -> 
         if chance.random() < 0.2:
             data["x"] = np.sort(data["x"])
         assert ops_on_random_devices(bound, data, chance) & {"sort_runs", "grade_runs"}
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_selections_on_random_devices(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of which all, few or no items are selected, and blocks of sums that begin in one run and end in another."""
+    for seed in seeds(100, 2032_11_30, least=12)[part::4]:
+        chance = random.Random(seed)
+        monkeypatch.setenv("RHO_KERNELS", chance.choice(["always", "always", "off"]))
+        mask = chance.choice(["x>0", "i=3", "x<1e300", "x=2.5", "(⍳n)<70000", "(⍳n)>70000", "0=4097|⍳n", "0<4097|⍳n"])
+        length = chance.choice([1 << 17, (1 << 17) + 1, 200_001, 270_000])
+        before = f"m ← {mask}\nt ← (n 3)⍴x\n"
+        step = SELECTIONS[seed % len(SELECTIONS)]
+        bound, data = loaded(step, length, seed, before, "⎕←⍴b")
+        data["v"][~np.isfinite(data["v"])] = 1.25  # a sum of ∞ and ¯∞ is some NaN
+        if divisible_phases(bound.graph):  # in one pass too, reductions that are exact in any order need no selection
+            assert ops_on_random_devices(bound, data, chance) & {"select_runs", "sum_runs"} or "*2" in step
+
+
+def test_transfers_of_sizes_alone_only_wait() -> None:
+    """They move no bytes, and are no steps: their link seemed to go on before its next tick (V9), or what comes after not to be
+    known (V4), and 34 of 40 such plans were refused."""
+    bound, data = loaded("(+/m/i)+≢(≢m/i)⍴1.5", 3000, 1, "m ← i>3\n", "⎕←(≢m/i)⍴1.5")
+    for seed in seeds(40, 2033_11_30, least=6):
+        assert "runtime_size" in ops_on_random_devices(bound, data, random.Random(seed))
+
+
+def test_few_items_are_selected_in_one_pass() -> None:
+    bound, _ = loaded("+/m/x", (1 << 17) - 1, 1, "m ← x>0\n", "")
+    assert divisible_phases(bound.graph) == ()
 
 
 @pytest.mark.parametrize("numbers", ["7 ? n", "(5 9 ? n 3)[;1]", "x+(1++/i) ? n", "(7 ? n)[⍋8 ? n]", "+⌿4 ? 3 n"])

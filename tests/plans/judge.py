@@ -277,7 +277,7 @@ class _Judge(Timed):
             for read in phase.reads:
                 items = [item for point in points if (item := self.projected(read, point)) is not None]
                 yield Need(int(read.value), items, self.image(read, box) if points else None)
-        elif isinstance(phase, LibraryPhase) and not whole:
+        elif isinstance(phase, LibraryPhase) and not whole and phase.results:
             results = self.shape(results_of(phase)[0])
             for at, arg in enumerate(phase.args):
                 part = [(0, size) for size in self.shape(int(arg))]

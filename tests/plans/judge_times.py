@@ -5,7 +5,7 @@ Nothing of `backend.schedule` is imported.  Neighbours: `judge` (plays the queue
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import prod
@@ -150,7 +150,14 @@ class Timed:
 
     def channels(self) -> None:
         used: dict[tuple[object, ...], list[tuple[int, int]]] = {}
-        for _, step in self.steps("transfer"):
+        maker = {value: phase.id for phase in self.phases.values() for value in results_of(phase)}
+        together: dict[tuple[object, ...], list[dict[str, Any]]] = {}
+        for which, step in self.steps("transfer"):  # what one phase made, in one transfer
+            apart = maker.get(step["value"], -1 - step["value"]), step["partial"], str(step.get("units"))
+            ends = which, step["source"], step["target"], step["start"], step["busy"], step["arrive"]
+            together.setdefault((*ends, *apart), []).append(step)
+        for steps in together.values():
+            step: dict[str, Any] = {**steps[0], "bytes": sum(one["bytes"] for one in steps)}
             source, target = step["source"], step["target"]
             said = f"{source} → {target} at {step['start']}"
             if not self.profile.get("link"):
@@ -164,7 +171,7 @@ class Timed:
             link, forwards = found
             rate = self.rate(link)
             busy = 0 if rate is None else -(-step["bytes"] * rate.denominator // rate.numerator)
-            busy += 0 if rate is None else self.packing(step, link)
+            busy += 0 if rate is None else self.packing(steps, link)
             if busy != step["busy"] - step["start"]:
                 self.fault(f"{said}: {step['bytes']} bytes take {busy} ticks, not {step['busy'] - step['start']}")
             if step["arrive"] - step["busy"] != -(-link.get("latency_ns", 0) // self.plan["tick_ns"]):
@@ -177,21 +184,23 @@ class Timed:
                 if start < end:
                     self.fault(f"channel {channel} is used twice at {start}")
 
-    def packing(self, step: Mapping[str, Any], link: Mapping[str, Any]) -> int:
-        """Ticks to copy the part of a value that a transfer takes, where it is not in one piece, and no driver of a card copies
-        pieces of 256 bytes as they lie."""
-        shape = self.shape(step["value"])
-        box = [(0, size) for size in shape] if step.get("box") is None else list(map(tuple, step["box"]))
-        cut = [axis for axis, size in enumerate(shape) if box[axis] != (0, size)]
-        if step.get("partial") or not cut or prod(shape[: cut[0]]) == 1:
-            return 0
-        names = {link[end].partition("[")[0] for end in ("from", "to")}
+    def packing(self, steps: Sequence[Mapping[str, Any]], link: Mapping[str, Any]) -> int:
+        """Ticks to copy the parts of values that one transfer takes, where one is not in one piece, and no driver of a card
+        copies pieces of 256 bytes as they lie."""
+        pieces = size = 0
+        for step in steps:
+            shape = self.shape(step["value"])
+            box = [(0, size) for size in shape] if step.get("box") is None else list(map(tuple, step["box"]))
+            cut = [axis for axis, size in enumerate(shape) if box[axis] != (0, size)]
+            if not step.get("partial") and cut and prod(shape[: cut[0]]) > 1:
+                pieces, size = pieces + prod(shape[: cut[0]]), size + prod(shape) * self.width(step["value"])
+        names, sent = {link[end].partition("[")[0] for end in ("from", "to")}, sum(step["bytes"] for step in steps)
         ends = [fields for fields in self.profile["device"] if fields["name"] in names]
         is_local = len({end.get("node", "n0") for end in ends}) == 1 and any(end.get("backend", "cpu") != "cpu" for end in ends)
-        if is_local and step["bytes"] >= 256 * prod(shape[: cut[0]]):
+        if not pieces or (is_local and sent >= 256 * pieces):
             return 0
-        each = self.prices.packing(prod(shape) * self.width(step["value"]))
-        return -(-step["bytes"] * each.numerator // each.denominator)
+        each = self.prices.packing(size)
+        return -(-sent * each.numerator // each.denominator)
 
     def rate(self, link: Mapping[str, Any]) -> Fraction | None:
         """Bytes a tick, that of the largest transfer which the table knows (docs/devices.md)."""

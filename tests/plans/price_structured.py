@@ -22,9 +22,9 @@ CLASSES = {
 
 
 def n(size: Any) -> int:
-    """A bound size as a number."""
-    value = size.constant
-    assert value is not None, "sizes that only a run knows are not priced here"
+    """A bound size as a number; the most that one may be which only a run knows."""
+    value = size.bounds()[1] if size.constant is None else size.constant
+    assert value is not None, "sizes without a bound are not priced here"
     return int(value)
 
 

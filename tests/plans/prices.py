@@ -102,7 +102,9 @@ class Prices(Values):
     def summed(self, phase: Phase) -> list[tuple[int, tuple[int | None, ...]]]:
         """The axes that a reduction by key or a product of integers goes over, whose parts may be put together in any order:
         sizes, and which axis of each operand it is."""
-        if not isinstance(phase, LibraryPhase) or self.kind(phase.results[0]) in ("f32", "f64", "c64", "c128"):
+        if not isinstance(phase, LibraryPhase) or not phase.results:
+            return []
+        if self.kind(phase.results[0]) in ("f32", "f64", "c64", "c128"):
             return []
         entries = [one for one in phase.signature if one.combine in ("add", "mul", "and", "or", "band", "bor", "bxor")]
         places = [next(at for at, axis in enumerate(one.operands) if axis is not None) for one in entries]
@@ -114,8 +116,8 @@ class Prices(Values):
     def read_part(self, phase: LibraryPhase, at: int, axis: int, part: tuple[int, int]) -> tuple[int, int]:
         """The items of an operand's axis that are read for a part of the result's axis that goes with it.
 
-        A total is one of 4,096 items, a row one of a run; a scan goes on from what precedes the block in which it begins, of
-        which it takes all."""
+        A total is one of 4,096 items, a row one of a run, also of what is selected in it; a scan goes on from what precedes
+        the block in which it begins, of which it takes all."""
         start, stop = part
         each = self.items_of_row(phase)
         if each > 1:
@@ -126,6 +128,8 @@ class Prices(Values):
 
     def items_of_row(self, phase: LibraryPhase) -> int:
         """How many items a row of a phase is made of."""
+        if phase.op in ("select_runs", "sum_runs"):
+            return int(phase.attributes["run"])  # type: ignore[call-overload]
         if phase.op in ("sort_runs", "grade_runs"):
             return self.shape(phase.results[0])[1]
         return BLOCK if phase.op == "scan_totals" else 1
@@ -149,6 +153,8 @@ class Prices(Values):
                                 shape[own] = min((stop - start) * each, shape[own])
                 for shape in results:
                     shape[axis] = stop - start
+        if phase.op == "runtime_size":
+            return 0
         if phase.attributes.get("needed") == (0, 0):  # a grade whose gather became a sort does not run
             return 0
         if phase.op == "merge_runs":  # a third of what a sort of as many bytes takes, of a grade two thirds
@@ -166,6 +172,9 @@ class Prices(Values):
             "join": ("join", "copy"), "rotate": ("rotate", "join", "copy"), "reshape_cycle": ("reshape_cycle", "copy"),
             "stack": ("stack", "join", "copy"), "grade": ("grade", "sort"), "broadcast": ("broadcast", "join", "copy"),
             "sort_runs": ("gather.sorts", "sort", "grade"), "grade_runs": ("grade", "sort"),
+            "select_runs": ("select_runs", "compress", "compact"), "sum_runs": ("sum_runs", "compress", "compact"),
+            "compress": ("compress", "compact"), "join_runs": ("join_runs", "join", "copy", "compress", "compact"),
+            "join_sums": ("join_sums", "join", "copy", "compress", "compact"),
         }.get(phase.op)  # fmt: skip
         if phase.op.startswith("scan") and not frame:
             function = phase.attributes["function"]
@@ -174,7 +183,7 @@ class Prices(Values):
             stems = (*own, f"scan.{function}.{tail}", f"scan.add.{tail}", f"scan.{function}", "scan.add", "scan")
         if stems is None:
             return None
-        kind = self.kind(phase.args[0])
+        kind = self.kind(phase.args[1 if phase.op in ("select_runs", "sum_runs", "compress") else 0])
         sizes = [prod(shape) * WIDTHS[self.kind(a)] for shape, a in zip(args, phase.args, strict=True)]
         size, made = sum(sizes), [prod(shape) * WIDTHS[self.kind(r)] for shape, r in zip(results, phase.results, strict=True)]
         if phase.op == "reshape_cycle":

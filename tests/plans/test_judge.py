@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from rho.backend.graph.phases import LibraryPhase
 from rho.tests.plans.drawn import MLP, Drawn
 from rho.tests.plans.judge import judge
 from rho.tests.plans.planning import Case, case_of
@@ -135,7 +136,7 @@ def test_a_changed_plan_is_refused(case: Case, change: Callable[[dict[str, Any]]
 def equal_devices() -> str:
     tables = "".join(
         f'[device.op."{op}.f64"]\nsize = [8000]\nns = [{ns}]\n'
-        for op, ns in (("transcendental", 9000), ("scan", 9000), ("add", 9))
+        for op, ns in (("transcendental", 9000), ("scan", 9000), ("compact", 9000), ("copy", 90), ("add", 9))
     )
     one = f'class = "c"\nbackend = "cpu"\nlaunch_ns = 10\n{tables}'
     devices = "".join(f'[[device]]\nname = "{name}"\n{"home = true" if name == "a" else ""}\n{one}' for name in "abcd")
@@ -155,4 +156,21 @@ def test_a_scan_in_two_passes_is_followed() -> None:
         wrong = copy.deepcopy(found.plan)
         first = next(step for step in steps(wrong, "transfer") if step["value"] == found.graph.phases[1].results[0].value)
         first["box"][0][part] += 3000 - 6000 * part
+        assert judge(wrong, found.profile, found.graph)
+
+
+@pytest.mark.parametrize("read", ["+/s*1.5", "s"])
+def test_a_selection_in_two_passes_is_followed(read: str) -> None:
+    """A shard of the runs reads their items; what is selected has the size of all of it until it is known."""
+    text = f"input x : f64[n] where n≥1\na ← 1○x\ns ← (a>0.5)/a\noutput r ← {read}\n≢s"
+    found = case_of(Drawn(text, {"x": (1_000_001,)}, equal_devices()))
+    assert found.plan["divided"]
+    assert judge(found.plan, found.profile, found.graph) == []
+    runs = next(one for one in found.graph.phases if isinstance(one, LibraryPhase) and one.op in ("select_runs", "sum_runs"))
+    parts = [step for step in steps(found.plan, "run") if step["phase"] == runs.id]
+    assert len(parts) > 2
+    for part in (0, 1):
+        wrong = copy.deepcopy(found.plan)
+        first = next(step for step in steps(wrong, "run") if step["phase"] == runs.id and step["box"][0][part] not in (0, 15))
+        first["box"][0][part] += 2 * part - 1  # a run that another device has the items of
         assert judge(wrong, found.profile, found.graph)

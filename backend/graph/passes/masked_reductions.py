@@ -6,20 +6,24 @@ The pass also rewrites inside maps; a map without a run-time size left is batche
 Only reductions that are exact in any order qualify, since the order of float sums depends on which items are selected.  The
 selection is dropped, so every reader must be such a reduction, with little arithmetic, along the selected axis.  If something
 else uses the number of selected items, the mask is counted.
+
+Selections are also divided into runs of items, for plans that cut them: see the section at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
-from ....lang.support.records import replace
+from ....lang.support.records import dataclass, replace
 from ....typechecker.core.operations import Payload
 from ....typechecker.elements import FUNCTIONS, ArrayType, Element, Kind, is_ordered, neutral_element
-from ....typechecker.sizes.polynomials import Size, SizeVariable, variable as size_of
+from ....typechecker.sizes.polynomials import Size, SizeVariable, number, variable as size_of
 from ...scalar.function_table import LIGHT, REDUCTIONS
 from ..phases import (
+    IDENTITY,
     Affine,
+    AffineIndex,
     ApplyNode,
     Axis,
     AxisKind,
@@ -38,13 +42,16 @@ from ..phases import (
     SizeNode,
     Structured,
     SubGraph,
+    Term,
     ValueId,
     affine,
     axis_index,
     frame_of,
     kind_of,
+    simplify,
 )
-from ..traverse import all_phases, axis_sizes, results, sizes, subgraphs, uses, with_subgraphs
+from ..registry import SCAN_BLOCK, signature_of
+from ..traverse import all_phases, axis_sizes, fresh_id, results, sizes, subgraphs, uses, with_subgraphs
 from .folding import fold_views
 from .fusion import fuse, join_siblings
 from .rewriting import body_may_fail
@@ -157,55 +164,66 @@ class _Masked:
 
     def reader(self, phase: Structured, selection: LibraryPhase, length: Size) -> Structured | None:
         """The masked reduction over all items for a reduction of the selected items; None if it is not exact or not light."""
-        if (
-            selection.op != "compress"
-            or not phase.axes
-            or phase.axes[-1].kind is not AxisKind.REDUCE
-            or not _is_light(phase.body)
-        ):
+        if selection.op != "compress" or not phase.axes or not _is_light(phase.body):
             return None
-        (variable,), last = selection.defines, len(phase.axes) - 1
-        if any(isinstance(n, SizeNode) and variable in n.size.variables() for n in phase.body):
-            return None  # only one device would know the size, but the reduction may be cut over several
-        if phase.axes[last].size != self.types[selection.results[0]].shape[_axis(selection)] or any(
-            isinstance(n, AxisNode) and n.axis == last for n in phase.body
-        ):
-            return None
-        blanks = [_neutral(result, kind_of(phase.body[result.node]), variable) for result in phase.results]
-        if None in blanks:
-            return None
-        axes = (*phase.axes[:last], replace(phase.axes[last], size=length))
-        old, new = axis_sizes(phase.axes), axis_sizes(axes)
-        mask, source = selection.args
-        axis = _axis(selection)
-        reads: list[Read] = []
-        for read in phase.reads:
-            if read.value != selection.results[0]:
-                if _depends_on_axis(read.projection, last):
-                    return None
-                reads.append(read)
-                continue
-            if not read.projection.stages:
-                if axis != last or self.types[read.value].shape != old or self.types[source].shape != new:
-                    return None
-                reads.append(Read(source, read.projection))
-                continue
-            moved = _widened(read.projection, axis, last, length)
-            if moved is None or self.types[source].shape[axis] != length:
+        over_all = over_all_items(phase, {selection.results[0]: selection}, self.types)
+        blanks = [_neutral(result, kind_of(phase.body[result.node]), selection.defines[0]) for result in phase.results]
+        return None if over_all is None or None in blanks else _masked(over_all, selection.args[0], blanks)
+
+
+def over_all_items(
+    phase: Structured, selections: Mapping[ValueId, LibraryPhase], types: Mapping[ValueId, ArrayType]
+) -> Structured | None:
+    """The reduction of items selected by one mask, over all items that they are selected from; None if they are not reduced
+    along the selected axis, or are told apart there.
+
+    `selections`: by their results, all with one mask and along one axis."""
+    (selection, *_), last = selections.values(), len(phase.axes) - 1
+    (variable,), axis = selection.defines, _axis(selection)
+    length = types[selection.args[0]].shape[0]
+    if phase.axes[last].kind is not AxisKind.REDUCE:
+        return None
+    if any(isinstance(n, SizeNode) and variable in n.size.variables() for n in phase.body):
+        return None  # only one device would know the size, but the reduction may be cut over several
+    if phase.axes[last].size != types[selection.results[0]].shape[axis] or any(
+        isinstance(n, AxisNode) and n.axis == last for n in phase.body
+    ):
+        return None
+    axes = (*phase.axes[:last], replace(phase.axes[last], size=length))
+    old, new = axis_sizes(phase.axes), axis_sizes(axes)
+    reads: list[Read] = []
+    for read in phase.reads:
+        if read.value not in selections:
+            if _depends_on_axis(read.projection, last):
                 return None
-            reads.append(Read(source, moved))
-        body: list[Node] = list(phase.body)
-        body.append(ReadNode(len(reads), Kind.BOOL))
-        reads.append(Read(mask, affine(new, [axis_index(last)], (length,))))
-        held = len(body) - 1
-        masked: list[PhaseResult] = []
-        for result, blank in zip(phase.results, blanks, strict=True):
-            kind = kind_of(phase.body[result.node])
-            assert blank is not None
-            body.append(ConstantNode(kind, blank))
-            body.append(ApplyNode("select", (held, result.node, len(body) - 1), kind))
-            masked.append(replace(result, node=len(body) - 1))
-        return replace(phase, axes=axes, reads=tuple(reads), body=tuple(body), results=tuple(masked))
+            reads.append(read)
+            continue
+        source = selections[read.value].args[1]
+        if not read.projection.stages:
+            if axis != last or types[read.value].shape != old or types[source].shape != new:
+                return None
+            reads.append(Read(source, read.projection))
+            continue
+        moved = _widened(read.projection, axis, last, length)
+        if moved is None or types[source].shape[axis] != length:
+            return None
+        reads.append(Read(source, moved))
+    return replace(phase, axes=axes, reads=tuple(reads))
+
+
+def _masked(phase: Structured, mask: ValueId, blanks: Sequence[Payload | None]) -> Structured:
+    """The reduction of `over_all_items` with the blank of each result where the mask does not hold."""
+    last, body = len(phase.axes) - 1, list(phase.body)
+    body.append(ReadNode(len(phase.reads), Kind.BOOL))
+    held = Read(mask, affine(axis_sizes(phase.axes), [axis_index(last)], (phase.axes[last].size,)))
+    chosen, masked = len(body) - 1, list[PhaseResult]()
+    for result, blank in zip(phase.results, blanks, strict=True):
+        kind = kind_of(phase.body[result.node])
+        assert blank is not None
+        body.append(ConstantNode(kind, blank))
+        body.append(ApplyNode("select", (chosen, result.node, len(body) - 1), kind))
+        masked.append(replace(result, node=len(body) - 1))
+    return replace(phase, reads=(*phase.reads, held), body=tuple(body), results=tuple(masked))
 
 
 def _defined(phases: Iterable[Phase]) -> set[ValueId]:
@@ -273,3 +291,210 @@ def _widened(projection: Projection, axis: int, last: int, length: Size) -> Proj
             return None
     shape = (*stage.shape[:axis], length, *stage.shape[axis + 1 :])
     return Projection((replace(stage, shape=shape),))
+
+
+# ----------------------------------------------------------------------------------------- selections in two passes
+#
+# Selections by a mask in runs of items, which can be cut.  The true items of each run are counted.
+#
+# A reduction of selected items needs no selection: one that is exact in any order goes over all items, masked.  One that follows
+# the order of sums continues it: what is selected before a run says where in a block the run begins, so that the run has the
+# partial results of the blocks that lie in it (`sum_runs`) beside the items of the first and the last block, which it shares with
+# its neighbours; these are put together (`join_sums`).
+#
+# What else reads the selection gets it from the selected items of each run, padded (`select_runs`), put together (`join_runs`).
+
+SELECTED_RUNS: Final = 64
+"""The most runs of a selection."""
+_FEWEST_SELECTED: Final = 1 << 16
+"""The least items of a run: a run of sums has up to two blocks of items."""
+
+
+def is_long_selection(phase: LibraryPhase, types: Mapping[ValueId, ArrayType]) -> bool:
+    """Is this a selection of rows, of two runs or more?"""
+    if phase.op != "compress" or frame_of(phase) or _axis(phase) or len(phase.defines) != 1:
+        return False
+    mask, source = (types[value].shape for value in phase.args)
+    known = [size.constant or 0 for size in (*mask, *source)]
+    return len(mask) == 1 and source[:1] == mask and 0 not in known and known[0] >= 2 * _FEWEST_SELECTED
+
+
+def divide_selections(graph: Graph, chosen: Collection[PhaseId]) -> Graph:
+    """The graph with these selections, which `is_long_selection` accepts, in two passes."""
+    selections = {p.results[0]: p for p in graph.phases if isinstance(p, LibraryPhase) and p.id in chosen}
+    return _Divided(graph, selections).graph() if selections else graph
+
+
+@dataclass(slots=True)
+class _Counted:
+    """The runs of a mask: their length, how many true items each has (a value), and those before each, where that is known."""
+
+    run: int
+    counts: ValueId
+    before: ValueId | None = None
+
+
+class _Divided:
+    def __init__(self, old: Graph, selections: Mapping[ValueId, LibraryPhase]) -> None:
+        self.old, self.selections, self.types = old, selections, dict(old.types)
+        self.fresh, self.counted, self.phases = fresh_id(old), dict[ValueId, _Counted](), list[Phase]()
+        self.totals: dict[SizeVariable, ValueId] = {}
+        self.reduced = {
+            phase.id: over_all for phase in old.phases
+            if isinstance(phase, Structured) and (over_all := self.over_all(phase)) is not None
+        }  # fmt: skip
+        others = [p for p in old.phases if p.id not in self.reduced and not selections.keys() & set(results(p))]
+        read = {value for phase in others for value in uses(phase)}
+        shapes = {variable for size in self.sizes_in(others) for variable in size.variables()}
+        shapes |= {variable for guard in old.guards for variable in guard.variables()}
+        self.wanted = {
+            value for value, one in selections.items()
+            if value in read or value in old.roots or not shapes.isdisjoint(one.defines)
+        }  # fmt: skip
+        self.defined = {variable for value in self.wanted for variable in selections[value].defines}
+
+    def sizes_in(self, phases: Sequence[Phase]) -> Iterator[Size]:
+        """The sizes that phases mention, but for numbers in bodies that are just a size."""
+        for phase in all_phases(SubGraph((), tuple(phases), ())):
+            mentioned, body = list(sizes(phase)), phase.body if isinstance(phase, Structured) else ()
+            for node in body:
+                if isinstance(node, SizeNode) and any(node.size == size_of(variable) for variable in node.size.variables()):
+                    mentioned.remove(node.size)
+            yield from mentioned
+        yield from (size for value in _defined(phases) for size in self.types[value].shape)
+
+    def graph(self) -> Graph:
+        for phase in self.old.phases:
+            if isinstance(phase, LibraryPhase) and phase.results and phase.results[0] in self.selections:
+                self.select(phase)
+            elif isinstance(phase, Structured) and phase.id in self.reduced:
+                self.reduce(phase, self.reduced[phase.id])
+            else:
+                for variable, total in self.totals.items():
+                    phase = _with_size_value(phase, variable, total)
+                self.phases.append(phase)
+        gone = self.selections.keys() - self.wanted
+        types = {value: type for value, type in self.types.items() if value not in gone}
+        names = {value: name for value, name in self.old.names.items() if value not in gone}
+        return replace(self.old, phases=tuple(self.phases), types=types, names=names)
+
+    def read_by(self, phase: Phase) -> dict[ValueId, LibraryPhase]:
+        return {value: self.selections[value] for value in uses(phase) if value in self.selections}
+
+    def over_all(self, phase: Structured) -> Structured | None:
+        """The phase over all items, if it reduces items selected by one mask by functions whose results can be put together."""
+        selected = self.read_by(phase)
+        if not selected or len({one.args[0] for one in selected.values()}) > 1 or not phase.axes or body_may_fail(phase.body):
+            return None
+        (variable,) = next(iter(selected.values())).defines
+        for result in phase.results:
+            kind = kind_of(phase.body[result.node])
+            is_sum = is_ordered(result.reduction or "", kind) and not kind.is_complex
+            if not is_sum and _neutral(result, kind, variable) is None:
+                return None
+        return over_all_items(phase, selected, self.types)
+
+    def value(self, kind: Kind, *shape: Size) -> ValueId:
+        value = ValueId(self.fresh)
+        self.fresh += 1
+        self.types[value] = ArrayType(Element(kind), shape)
+        return value
+
+    def call(self, like: Phase, op: str, args: Iterable[ValueId], result: ValueId, **attributes: object) -> LibraryPhase:
+        """Adds the library phase `op`."""
+        phase = LibraryPhase(PhaseId(result), like.span, op, tuple(args), (result,), attributes, (), ())
+        self.phases.append(replace(phase, signature=signature_of(phase, self.types)))
+        return phase
+
+    def runs(self, selection: LibraryPhase) -> _Counted:
+        """The runs of its mask, counted by a phase that is added where there is none."""
+        mask = selection.args[0]
+        if mask not in self.counted:
+            (length,) = self.types[mask].shape
+            items = length.constant or 0
+            run = -(-items // min(SELECTED_RUNS, items // _FEWEST_SELECTED))
+            counts = self.value(Kind.I64, number(-(-items // run)))
+            axes = (Axis(self.types[counts].shape[0], AxisKind.PARALLEL), Axis(number(run), AxisKind.REDUCE))
+            item = AffineIndex((Term(0, run), Term(1, 1)), number(0))
+            reads = (Read(mask, affine(axis_sizes(axes), [item], (length,), fills=True)),)
+            body = (ReadNode(0, Kind.BOOL), ApplyNode("convert", (0,), Kind.I64))
+            self.phases.append(Structured(PhaseId(counts), selection.span, axes, reads, body, (PhaseResult(counts, 1, "add"),)))
+            self.counted[mask] = _Counted(run, counts)
+        return self.counted[mask]
+
+    def select(self, phase: LibraryPhase) -> None:
+        runs, value = self.runs(phase), phase.results[0]
+        count, type = self.types[runs.counts].shape[0], self.types[phase.args[1]]
+        if value in self.wanted:
+            padded = self.value(type.element.kind, count, number(runs.run), *type.shape[1:])
+            self.types[padded] = replace(self.types[padded], element=type.element)
+            self.call(phase, "select_runs", phase.args, padded, run=runs.run)
+            joined = replace(phase, op="join_runs", args=(padded, runs.counts), attributes={})
+            self.phases.append(replace(joined, signature=signature_of(joined, self.types)))
+            return
+        total, (variable,) = self.value(Kind.I64), phase.defines
+        axes, body, sums = (Axis(count, AxisKind.REDUCE),), (ReadNode(0, Kind.I64),), (PhaseResult(total, 0, "add"),)
+        self.phases.append(Structured(phase.id, phase.span, axes, (Read(runs.counts, IDENTITY),), body, sums))
+        if variable not in self.defined:  # then only bodies mention the size, as a number
+            self.totals[variable] = total
+
+    def reduce(self, phase: Structured, over_all: Structured) -> None:
+        (selection, *_) = self.read_by(phase).values()
+        (variable,), reductions = selection.defines, list[Phase]()
+        exact = [r for r in phase.results if not is_ordered(r.reduction or "", kind_of(phase.body[r.node]))]
+        for result in phase.results:
+            if result not in exact:
+                self.sum(over_all, result, selection)
+                reductions.append(self.phases.pop())
+        if exact:
+            blanks = [_neutral(r, kind_of(phase.body[r.node]), variable) for r in exact]
+            reductions.append(_masked(replace(over_all, results=tuple(exact)), selection.args[0], blanks))
+        *others, last = reductions
+        self.phases += [*(replace(one, id=PhaseId(self.fresh + at)) for at, one in enumerate(others)), replace(last, id=phase.id)]
+        self.fresh += len(others)
+
+    def sum(self, over_all: Structured, result: PhaseResult, selection: LibraryPhase) -> None:
+        """Adds the phases of one result that follows the order of sums."""
+        runs, mask = self.runs(selection), selection.args[0]
+        if runs.before is None:
+            runs.before = self.value(Kind.I64, *self.types[runs.counts].shape)
+            self.call(selection, "scan_before", (runs.counts,), runs.before, function="add", axis=0)
+        kind, rows = kind_of(over_all.body[result.node]), _with_rows_first(over_all, result)
+        (_, *cells), node = axis_sizes(rows.axes), rows.body[result.node]
+        if isinstance(node, ReadNode) and not rows.reads[node.index].projection.stages and (
+            self.types[rows.reads[node.index].value].shape == axis_sizes(rows.axes)
+        ):
+            items = rows.reads[node.index].value
+        else:
+            items = self.value(kind, *axis_sizes(rows.axes))
+            self.phases.append(replace(rows, id=PhaseId(items), results=(PhaseResult(items, result.node, None),)))
+        function = str(result.reduction)
+        parts = self.value(kind, self.types[runs.counts].shape[0], number(2 * SCAN_BLOCK + runs.run // SCAN_BLOCK), *cells)
+        self.call(selection, "sum_runs", (mask, items, runs.before), parts, function=function, run=runs.run)
+        self.call(over_all, "join_sums", (parts, runs.counts), result.value, function=function)
+
+
+def _with_rows_first(phase: Structured, result: PhaseResult) -> Structured:
+    """The items of one result of a reduction before they are reduced, with the reduced axis as the first of the space."""
+    last = len(phase.axes) - 1
+    axes = tuple(Axis(axis.size, AxisKind.PARALLEL) for axis in (phase.axes[last], *phase.axes[:last]))
+
+    def moved(axis: int) -> int:
+        return 0 if axis == last else axis + 1
+
+    def read(one: Read) -> Read:
+        first, *stages = one.projection.stages or (_every_axis(phase),)
+        assert isinstance(first, Affine)
+        indices = [
+            AffineIndex(tuple(sorted((Term(moved(t.axis), t.coefficient) for t in i.terms), key=lambda t: t.axis)), i.constant)
+            for i in first.indices
+        ]
+        return Read(one.value, simplify(axis_sizes(axes), (replace(first, indices=tuple(indices)), *stages)))
+
+    body = tuple(replace(node, axis=moved(node.axis)) if isinstance(node, AxisNode) else node for node in phase.body)
+    return replace(phase, axes=axes, reads=tuple(map(read, phase.reads)), body=body, results=(result,))
+
+
+def _every_axis(phase: Structured) -> Affine:
+    """The identity as an affine stage."""
+    return Affine(tuple(axis_index(axis) for axis in range(len(phase.axes))), axis_sizes(phase.axes))

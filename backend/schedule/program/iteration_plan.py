@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Final, TypeAlias
 
-from ....lang.diagnostics.model import Rejected
+from ....lang.diagnostics.model import Refused, Rejected
 from ....lang.support.records import dataclass, replace
 from ...devices.cost_functions import Ticks
 from ...graph import traverse
@@ -278,10 +278,10 @@ def bound_in_form(bound: BoundGraph, chosen: Iterable[PhaseId]) -> BoundGraph:
 
 
 def divided_forms(bound: BoundGraph, build_problem: ProblemFactory) -> list[tuple[tuple[PhaseId, ...], ProgramProblem]]:
-    """The forms that directives allow, by the ids of the phases in two passes, with their problems.
+    """The forms that directives allow and devices can run, by the ids of the phases in two passes, with their problems.
 
-    Raises Rejected if they allow none."""
-    forms, refused = list[tuple[tuple[PhaseId, ...], ProgramProblem]](), list[Rejected]()
+    Raises Rejected if directives allow none.  Refused: no device can run some phase in any."""
+    forms, refused = list[tuple[tuple[PhaseId, ...], ProgramProblem]](), list[Rejected | Refused]()
     phases = {phase.id for phase in bound.graph.phases}
     inputs = {phase.id for phase in bound.graph.phases if isinstance(phase, Input)}
     for divided in divisions(bound.graph):
@@ -289,13 +289,13 @@ def divided_forms(bound: BoundGraph, build_problem: ProblemFactory) -> list[tupl
             continue
         try:
             program = build_problem(bound_in_form(bound, divided))
-        except Rejected as error:
+        except (Rejected, Refused) as error:
             refused.append(error)
             continue
         if not forms or any(phase.id not in phases and _has_choice(program, p) for p, phase in enumerate(program.phases)):
             forms.append((divided, program))
     if not forms:
-        raise refused[-1]
+        raise next((error for error in refused if isinstance(error, Refused)), refused[-1])
     return forms
 
 

@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 from ....lang.support.records import dataclass, field, replace
 from ...devices.profile_toml import fingerprint
 from ...graph import traverse
-from ...graph.phases import Branch, Input, LibraryPhase, Output, Phase, PhaseId, Print, ValueId
+from ...graph.phases import Branch, Input, Output, Phase, PhaseId, Print, ValueId
 from ..plan.plan import (
     Box,
     BranchStep,
@@ -329,7 +329,7 @@ class _PlanWriter:
             ),
             directives=tuple(dict.fromkeys(d.line.text for d in problem.directives if d.line.number)),
             speculated=tuple(graph.phases[p].id for p in answer.speculated if isinstance(graph.phases[p], Branch)),
-            divided=tuple(graph.phases[p].id for p in answer.speculated if isinstance(graph.phases[p], LibraryPhase | Input)),
+            divided=tuple(graph.phases[p].id for p in answer.speculated if not isinstance(graph.phases[p], Branch)),
             spread=spread,
             regions=regions_of(graph, {one.phase for one in spread}),
             chunks=tuple(self.chunks()),

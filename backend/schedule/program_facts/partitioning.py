@@ -197,6 +197,8 @@ def reason_not_cut(phase: Phase, types: Types) -> str:
     if isinstance(phase, Map | Fold):
         kind = "scan" if isinstance(phase, Fold) and phase.scan else type(phase).__name__.lower()
         return f"a {kind} with a function of its own"
+    if isinstance(phase, LibraryPhase) and phase.op in ("compress", "join_runs"):
+        return "a selection in one pass" if is_divisible(phase, types) else "its size is known only when it runs"
     if traverse.defines(phase) or any(shape_of(value, types) is None for value in values):
         return "its sizes are known only when it runs"
     if all(prod(shape_of(value, types) or ()) <= 1 for value in values):

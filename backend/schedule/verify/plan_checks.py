@@ -297,6 +297,7 @@ class PlanTranslation:
         self.faults: list[Violation] = []
         self.numbers = Numbers()
         self.combined: set[PhaseId] = set()
+        self.last = iteration_ticks(main)
         self.given = {phase.result for phase in bound.graph.phases if isinstance(phase, Input)}
         scope = CheckedScope.of(bound)
         self.note_combined(main)
@@ -318,6 +319,8 @@ class PlanTranslation:
                     execution.waits[which, len(here)].append(self.fence(step.fence, scope))
                     continue
                 case FenceStep():
+                    if kind is QueueKind.COPY:
+                        self.end_waits(which, kind, now)
                     execution.fences[self.fence(step.fence, scope)].append((which, len(here) - 1))
                     continue
                 case LoopStep() | JoinStep() if is_shared(step):
@@ -338,8 +341,12 @@ class PlanTranslation:
                     continue
             now = task.end
             released = max(released, now if isinstance(step, RowsStep | FreeStep) else task.releases_at)
-        if execution.waits.get((which, len(execution.queues[which]))):
-            self.add(which, "the end", now, now, None)
+        self.end_waits(which, kind, now)
+
+    def end_waits(self, which: int, kind: QueueKind, now: int) -> None:
+        """Add a task after waits that no step follows: an empty transfer only waits and signals, at ticks that no plan states."""
+        if self.execution.waits.get((which, len(self.execution.queues[which]))):
+            self.add(which, "the end", now, now, None).reads_at = self.last if kind is QueueKind.COPY else None
 
     def fence(self, fence: Hashable, scope: CheckedScope) -> Hashable:
         return fence if scope.iteration is None else (*scope.iteration, fence)
