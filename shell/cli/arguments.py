@@ -195,7 +195,8 @@ PROVE = Option(("--prove",), Takes.NOTHING, "", "search until the plan is proved
 FAST = Option(("--fast",), Takes.NOTHING, "", "heuristics and bounds only")
 STRATEGY_NAMES = (
     "baselines", "at-home", "single-split", "paths", "energetic", "lp-relaxation", "list-scheduling",
-    "fewer-devices", "activity-lists", "row-shifts", "annealing", "z3", "chunks", "slivers",
+    "fewer-devices", "activity-lists", "row-shifts", "groups", "machines", "objective-bound", "annealing", "z3",
+    "chunks", "slivers", "merged-syncs",
 )  # fmt: skip
 """The names of `backend.schedule.search.portfolio`, which is imported only when something is planned."""
 WITHOUT = Option(("--without",), Takes.VALUES, "STRATEGY", "plan without a strategy of the planner, to see its effect",

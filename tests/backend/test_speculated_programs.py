@@ -26,7 +26,7 @@ from rho.backend.schedule.program.plan_from_schedule import plan_of
 from rho.backend.schedule.program.plan_program import PlannedProgram, faults_of_stored, plan_is_reproved, plan_program
 from rho.backend.schedule.program.problem_from_program import problem_of
 from rho.backend.schedule.program_facts.partitioning import Cut
-from rho.backend.schedule.search.lexicographic_search import plan_objectives
+from rho.backend.schedule.search.portfolio import plan_objectives
 from rho.backend.schedule.search.strategy import FAST
 from rho.backend.schedule.verify.plan_checks import check_plan
 from rho.backend.vm.executor import execute_plan

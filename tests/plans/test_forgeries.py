@@ -36,7 +36,7 @@ from rho.backend.schedule.plan.plan import (
 )
 from rho.backend.schedule.problem import Answer, BoundCertificate, Objective, Status, Synchronisation
 from rho.backend.schedule.program import schedule_from_plan
-from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
+from rho.backend.schedule.search.portfolio import bound_is_reproved
 from rho.backend.schedule.verify.judge import Rule
 from rho.backend.schedule.verify.schedule_checks import ADVISORY, BoundStatus, bound_status, verify
 from rho.backend.vm.executor import execute_plan

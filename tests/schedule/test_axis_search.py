@@ -22,8 +22,7 @@ from rho.backend.schedule.search.axis_search import (
     plan_axes,
     without_axes,
 )
-from rho.backend.schedule.search.lexicographic_search import plan_objectives
-from rho.backend.schedule.search.portfolio import bound_is_confirmed
+from rho.backend.schedule.search.portfolio import bound_is_confirmed, plan_objectives
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
 from rho.backend.schedule.verify.judge import Rule
 from rho.backend.schedule.verify.schedule_checks import BoundStatus, bound_status, verify

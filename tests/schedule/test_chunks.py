@@ -25,8 +25,7 @@ from rho.backend.schedule.problem import (
     Status,
 )
 from rho.backend.schedule.search.instance_transformations import split_into_chunks
-from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
-from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.portfolio import bound_is_reproved, plan_problem
 from rho.backend.schedule.timeline.fence_insertion import synchronise
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder, decisions_of
 from rho.backend.schedule.timeline.step_graph import StepGraph, first_overflow, starts_in, step_buffers

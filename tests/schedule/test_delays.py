@@ -11,8 +11,7 @@ from share import seeds
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.bounds.head_tail_bounds import Costs
 from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem, Status
-from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
-from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.portfolio import bound_is_reproved, plan_problem
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.backend.schedule.verify.schedule_checks import verify
 

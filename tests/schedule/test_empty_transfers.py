@@ -7,8 +7,7 @@ from fractions import Fraction
 
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Schedule, Status
-from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
-from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.portfolio import bound_is_reproved, plan_problem
 from rho.backend.schedule.verify.schedule_checks import verify
 
 from .oracle import shortest

@@ -32,8 +32,7 @@ from rho.backend.schedule.problem import (
     SourceLine,
     Status,
 )
-from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
-from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.portfolio import bound_is_reproved, plan_problem
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.backend.schedule.verify.schedule_checks import verify_schedule
 

@@ -19,9 +19,8 @@ from rho.backend.schedule.bounds.head_tail_bounds import BoundSet, Costs
 from rho.backend.schedule.bounds.lp_relaxation import LinearProgram, LpRelaxation, LpRow, hull_of, round_to_rows, weights_bound
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status
 from rho.backend.schedule.program.problem_from_program import problem_of as problem_of_program
-from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.mode_enumeration import candidate_modes
-from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.portfolio import bound_is_reproved, plan_problem
 from rho.backend.schedule.search.strategy import Budget
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.benchmarks.blocks import PROGRAMS, two_hosts

@@ -14,9 +14,8 @@ from rho.backend.schedule.bounds.head_tail_bounds import Costs
 from rho.backend.schedule.exact.makespan_bisection import refine
 from rho.backend.schedule.exact.z3_solver import SolverSteps
 from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status
-from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.mode_enumeration import candidate_modes
-from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.portfolio import bound_is_reproved, plan_problem
 from rho.backend.schedule.timeline.serial_sgs import ScheduleDecoder
 from rho.backend.schedule.verify.schedule_checks import verify
 

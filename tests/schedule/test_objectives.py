@@ -25,8 +25,7 @@ from rho.backend.schedule.problem import (
     SourceLine,
     Status,
 )
-from rho.backend.schedule.search.lexicographic_search import bound_is_reproved, plan_objectives
-from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.portfolio import bound_is_reproved, plan_objectives, plan_problem
 from rho.backend.schedule.search.strategy import DEFAULT, FAST, Budget
 from rho.backend.schedule.timeline.objective_values import (
     energy_of_schedule,

@@ -9,9 +9,8 @@ from share import seeds
 
 from rho.backend.devices.cost_functions import Ticks
 from rho.backend.schedule.problem import Deadline, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, SourceLine, Status
-from rho.backend.schedule.search.lexicographic_search import bound_is_reproved
 from rho.backend.schedule.search.mode_enumeration import common_ticks, in_larger_ticks, in_original_ticks
-from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.portfolio import bound_is_reproved, plan_problem
 from rho.backend.schedule.verify.schedule_checks import verify
 
 from .oracle import shortest

@@ -41,8 +41,7 @@ from rho.backend.schedule.problem import (
     Wait,
 )
 from rho.backend.schedule.search import portfolio
-from rho.backend.schedule.search.lexicographic_search import plan_objectives
-from rho.backend.schedule.search.portfolio import plan_problem
+from rho.backend.schedule.search.portfolio import plan_objectives, plan_problem
 from rho.backend.schedule.search.strategy import FAST
 from rho.backend.schedule.timeline.fence_insertion import Merging, synchronise
 from rho.backend.schedule.timeline.serial_sgs import decode_schedule

@@ -21,7 +21,7 @@ from ..problem import (
     Synchronisation,
     Transfer,
 )
-from ..search.lexicographic_search import plan_objectives
+from ..search.portfolio import plan_objectives
 from ..search.strategy import DEFAULT, Budget
 from ..timeline.fence_insertion import synchronise
 from ..verify.schedule_checks import verify

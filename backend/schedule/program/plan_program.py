@@ -239,7 +239,7 @@ def _with_distributed_loops(
     budget: Budget,
 ) -> BranchForm:
     """The form with distributed loops, if they make the plan better."""
-    from ..search.lexicographic_search import plan_objectives
+    from ..search.portfolio import plan_objectives
 
     bare = replace(formed.program, problem=replace(formed.program.problem, chunks=formed.answer.chunks))
     context = cost_context_of(bare, profile, ticks_of)
@@ -431,7 +431,7 @@ def _best(problem: Problem, budget: Budget) -> Answer:
 
 
 def _along_given_axes(problem: Problem, budget: Budget) -> Answer:
-    from ..search.lexicographic_search import plan_objectives
+    from ..search.portfolio import plan_objectives
 
     return plan_objectives(problem.along(problem.chosen), budget)
 
@@ -613,8 +613,7 @@ def plan_is_reproved(plan: ExecutionPlan, bound: BoundGraph, core: Core, profile
     """Can the plan's bound, and its optimality, be derived again?"""
     from ..exact.z3_solver import SolverSteps
     from ..search.axis_search import bound_holds_along_all, derived_along_all
-    from ..search.lexicographic_search import STEPS, bound_is_reproved
-    from ..search.portfolio import bound_is_confirmed
+    from ..search.portfolio import STEPS, bound_is_confirmed, bound_is_reproved
 
     bound, axes = replace(bound, stores=stored_on(plan, bound)), axes_in(plan)
 

@@ -58,7 +58,7 @@ from ..program_facts.partitioning import (
 )
 from ..program_facts.scratch_memory import Numbers, rounded_to_alignment
 from ..search.axis_search import home_sends_in_turn, least_bytes
-from ..search.lexicographic_search import plan_objectives
+from ..search.portfolio import plan_objectives
 from ..search.strategy import FAST
 from ..single_device import working_bytes
 from ..timeline.objective_values import energy_of_schedule

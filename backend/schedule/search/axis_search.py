@@ -29,8 +29,7 @@ from ..bounds.head_tail_bounds import BoundSet, Costs, is_applicable
 from ..problem import Answer, AxisSpace, BoundCertificate, Combine, Edge, Objective, PhaseTask, Problem, Split, Status
 from ..timeline.problem_index import Routes
 from ..timeline.serial_sgs import ScheduleDecoder
-from .lexicographic_search import plan_objectives
-from .portfolio import bound_is_confirmed
+from .portfolio import bound_is_confirmed, plan_objectives
 from .strategy import DEFAULT, Budget, Planner, StrategyFailure, note_failure, tolerate_failures
 
 if TYPE_CHECKING:

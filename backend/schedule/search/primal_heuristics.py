@@ -19,6 +19,7 @@ from ..problem import (
     Decisions,
     InsertionPolicy,
     Mode,
+    Objective,
     PhaseIndex,
     Problem,
     QueueKind,
@@ -30,6 +31,7 @@ from ..problem import (
     TransferPolicy,
 )
 from ..timeline.fence_insertion import Merging, completion_tick, synchronise
+from ..timeline.objective_values import exact_objective_value
 from ..timeline.serial_sgs import FOREVER, Infeasible, ScheduleDecoder, decisions_of
 from .list_scheduling import (
     Placement,
@@ -467,8 +469,33 @@ ROW_SHIFTS: Final = Strategy(
 )  # fmt: skip
 
 
+WIDE_TEMPERATURES: Final = (0.4, 0.001)
+HEATS: Final = (WIDE_TEMPERATURES, WIDE_TEMPERATURES, WIDE_TEMPERATURES, ROW_TEMPERATURES)
+"""Temperatures of the runs of annealing for energy and throughput, whose minima lie further apart than those of the makespan."""
+
+
+def _anneal_objective(context: SearchContext) -> None:
+    problem, incumbent, deadline = context.problem, context.incumbent, context.decoder.constraints.deadline
+    late = [most for other, most in context.optima if other is Objective.LATENCY]
+    others = [(other, most) for other, most in context.optima if other is not Objective.LATENCY]
+
+    def worth(schedule: Schedule) -> int | None:
+        allowed = all(exact_objective_value(problem, schedule, other) <= most for other, most in others)
+        return exact_objective_value(problem, schedule, incumbent.objective) if allowed else None
+
+    aim = SearchObjective(worth, min([FOREVER if deadline is None else deadline, *late]))
+    moves = context.budget.moves * FULL_MOVES_PHASES // max(FULL_MOVES_PHASES, len(problem.phases)) // 2
+    for run, heat in enumerate(HEATS):
+        if incumbent.schedule is not None and not incumbent.is_closed:
+            start = decisions_of(problem, incumbent.schedule)
+            anneal_from(context, start, moves, run, shift=row_moves(context), heat=heat, aim=aim)
+
+
 def _annealing(context: SearchContext) -> None:
     """Four runs of annealing: from the best two starts, with late and early transfers."""
+    if not context.minimises_makespan:
+        _anneal_objective(context)
+        return
     incumbent, ranked = context.incumbent, context.ranked()
     if context.is_large:
         ranked = [one for one in ranked if one.ticks is not None]
@@ -488,9 +515,15 @@ def _annealing(context: SearchContext) -> None:
         idle = 0 if anneal_from(context, start, moves, run, shift=shift) else idle + 1
 
 
+def _annealing_applies(context: SearchContext) -> bool:
+    if context.minimises_makespan:
+        return not _cut_and_known(context)
+    return not context.is_large and context.incumbent.objective in (Objective.ENERGY, Objective.THROUGHPUT)
+
+
 ANNEALING: Final = Strategy(
     "annealing", "annealing over modes, orders and ways of queueing and sending, from the best starts",
-    _annealing, lambda context: not _cut_and_known(context),
+    _annealing, _annealing_applies, others=True,
 )  # fmt: skip
 
 
@@ -554,3 +587,15 @@ def _delays(problem: Problem, schedule: Schedule, sync: Synchronisation) -> Iter
 def _passing_tick(step: ScheduledStep, arrival: list[int]) -> int:
     """The tick from which a consumer of the step may start."""
     return completion_tick(step) + (arrival[step.target] if isinstance(step, Transfer) else 0)
+
+
+def _merge_syncs(context: SearchContext) -> None:
+    assert context.incumbent.schedule is not None
+    most = min((most for other, most in context.optima if other is Objective.LATENCY), default=None)
+    context.incumbent.offer(fewer_syncs(context.problem, context.incumbent.schedule, most))
+
+
+MERGED_SYNCS: Final = Strategy(
+    "merged-syncs", "later starts for fewer waits",
+    _merge_syncs, lambda context: context.incumbent.objective is Objective.SYNCS, makespan=False, others=True,
+)  # fmt: skip

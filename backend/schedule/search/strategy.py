@@ -265,6 +265,11 @@ class SearchContext:
         return len(self.problem.phases) > MOST_EXACT or not self.few_devices
 
     @property
+    def minimises_makespan(self) -> bool:
+        """Is the makespan the first objective, so that no optima of others have to be kept?"""
+        return self.incumbent.objective is Objective.LATENCY and not self.optima
+
+    @property
     def has_distributed_phases(self) -> bool:
         """Does the problem have distributed phases?  Bounds over cuts and the solver do not support them."""
         return any(task.distributed is not None for task in self.problem.phases)
@@ -294,7 +299,7 @@ class Strategy:
     """A named strategy with its functions.  See Note [Strategies].  `applies`: a cheap test; `always_runs`: also when the bounds
     have met (all answers name the baselines, and a certificate is a better reason than a bound).  `refutes(context, bound,
     steps)`: it shows that no schedule is shorter than `bound`.  `supports_chunks`: its bounds hold for schedules with chunks too,
-    those of others only for whole shards."""
+    those of others only for whole shards.  `makespan`, `others`: it serves the makespan as the first objective; all others."""
 
     name: str
     doc: str
@@ -303,6 +308,11 @@ class Strategy:
     refutes: Callable[[SearchContext, int, SolverSteps], bool] | None = None
     always_runs: bool = False
     supports_chunks: bool = False
+    makespan: bool = True
+    others: bool = False
+
+    def serves(self, context: SearchContext) -> bool:
+        return self.makespan if context.minimises_makespan else self.others
 
 
 def run_strategies(context: SearchContext, strategies: Sequence[Strategy]) -> None:
@@ -311,6 +321,7 @@ def run_strategies(context: SearchContext, strategies: Sequence[Strategy]) -> No
     for strategy in strategies:
         if (
             strategy.name in context.budget.without
+            or not strategy.serves(context)
             or (incumbent.is_closed and not strategy.always_runs)
             or (in_chunks and not strategy.supports_chunks)
         ):
