@@ -37,7 +37,7 @@ from .parallel_for import (
     parallel_for,
     task_split_of,
 )
-from .views import DTYPES, Box, DeferredView, NumArray, View, box_steps, boxes, broadcasts, contiguous, may_defer, start_of
+from .views import DTYPES, Box, DeferredView, NumArray, ViewOf, box_steps, boxes, broadcasts, contiguous, may_defer, start_of
 
 if TYPE_CHECKING:
     from ..lower.rows import KernelCode
@@ -134,7 +134,7 @@ STREAMING_BYTES: Final = 1 << 25
 
 
 def compile_kernel(
-    phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], kinds: Callable[[ValueId], Kind],
+    phase: Structured, views: Sequence[tuple[ValueId, ViewOf]], space: tuple[int, ...], kinds: Callable[[ValueId], Kind],
     number: Callable[[Size], int], threads: int, otherwise: Run,
 ) -> Run:  # fmt: skip
     """A function that runs a phase with kernels where they pay; `otherwise` itself where no kernel supports the phase."""
@@ -151,7 +151,7 @@ def compile_kernel(
 class CompiledRun:
     """A phase with its kernels, keyed by the layouts of the operands."""
 
-    def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
+    def __init__(self, body: Body, views: Sequence[tuple[ValueId, ViewOf]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Run,
                  packable: int, defers: bool = False) -> None:  # fmt: skip
         self.body, self.views, self.space, self.operands = body, views, space, operands

@@ -61,7 +61,7 @@ from .views import (
     DeferredView,
     NumArray,
     Numbers,
-    View,
+    ViewOf,
     box_steps,
     boxes,
     compile_views,
@@ -210,7 +210,7 @@ class NumpyRun:
 
     `widest`: the bytes of its largest items; `by_rows`: must rows stay whole, because some functions reduce them?"""
 
-    def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, View]], space: Numbers,
+    def __init__(self, body: NumpyBody, views: Sequence[tuple[ValueId, ViewOf]], space: Numbers,
                  results: Sequence[StoredItems | NumpyReduction], widest: int = 16, *,
                  by_rows: bool = False) -> None:  # fmt: skip
         self.body, self.views, self.space, self.results = body, views, space, results
@@ -427,7 +427,7 @@ def _empty(phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueI
     return run
 
 
-def _views_of_operands(phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...]) -> Run:
+def _views_of_operands(phase: Structured, views: Sequence[tuple[ValueId, ViewOf]], space: tuple[int, ...]) -> Run:
     picks = []
     for result in phase.results:
         node = phase.body[result.node]
@@ -439,7 +439,7 @@ def _views_of_operands(phase: Structured, views: Sequence[tuple[ValueId, View]],
 class ViewsRun:
     """Runs a phase whose results are operands under other indices: views, replicated by stride 0, or copies of deferred ones."""
 
-    def __init__(self, picks: Sequence[tuple[ValueId, View]], space: tuple[int, ...]) -> None:
+    def __init__(self, picks: Sequence[tuple[ValueId, ViewOf]], space: tuple[int, ...]) -> None:
         self.picks, self.space = picks, space
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
@@ -498,7 +498,7 @@ class CompiledRowsRun(CompiledRun):
     """Runs a row chain with a kernel.  `is_row`: which results have one item per row.  Several short rows are computed side by
     side in vector lanes."""
 
-    def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
+    def __init__(self, body: Body, views: Sequence[tuple[ValueId, ViewOf]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: tiering.Mode, otherwise: Run,
                  is_row: tuple[bool, ...], defers: bool) -> None:  # fmt: skip
         from ..lower.rows import MAX_SIDE_BY_SIDE

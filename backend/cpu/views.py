@@ -430,14 +430,15 @@ def _copy_run(source: Source, start: int, stop: int, target: NumArray, before: N
 
 # ---------------------------------------------------------------------------------------------------- views of reads
 
-View: TypeAlias = Callable[[Any], Any]
+ViewOf: TypeAlias = Callable[[Any], Any]
+"""The function from an operand to the array, or the `DeferredView`, of its items at the points of a space."""
 PADDING_LIMIT: Final = 4
 """The most items of a padded box per item read of it; beyond this ratio, items are fetched one by one."""
 
 
 def compile_view(
     projection: Projection, space: Numbers, fill: int, number: Callable[[Size], int]
-) -> tuple[View, tuple[bool, ...]]:
+) -> tuple[ViewOf, tuple[bool, ...]]:
     """A function from an operand to the view of a read, and for each axis of the space whether the view varies on it."""
     boxes = [space]
     for stage in projection.stages:
@@ -448,7 +449,7 @@ def compile_view(
     if not projection.stages:
         return _as_is, varying[0]
     reduced = [tuple(n if on else 1 for n, on in zip(box, which, strict=True)) for box, which in zip(boxes, varying, strict=True)]
-    steps: list[View] = []
+    steps: list[ViewOf] = []
     for index, stage in enumerate(projection.stages):
         box, reached, target, matters = reduced[index], boxes[index + 1], reduced[index + 1], varying[index + 1]
         if isinstance(stage, Affine) and stage.fills:
@@ -471,7 +472,7 @@ def compile_view(
     return view, varying[0]
 
 
-def _few(steps: Sequence[View]) -> View:
+def _few(steps: Sequence[ViewOf]) -> ViewOf:
     """The composition of these steps, for few items: a deferred result is copied at once."""
 
     def view(operand: Any) -> Any:
@@ -484,7 +485,7 @@ def _few(steps: Sequence[View]) -> View:
 
 def compile_views(
     phase: Structured, space: Numbers, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int]
-) -> tuple[list[tuple[ValueId, View]], list[tuple[bool, ...]]]:
+) -> tuple[list[tuple[ValueId, ViewOf]], list[tuple[bool, ...]]]:
     """For each read of a phase: the value and its view, and by axis of the space whether the view varies on it."""
     views = [compile_view(read.projection, space, FILLS[kinds(read.value)], number) for read in phase.reads]
     return [(read.value, view) for read, (view, _) in zip(phase.reads, views, strict=True)], [varying for _, varying in views]
@@ -533,12 +534,13 @@ def mergeable_axes(source: Numbers, target: Numbers) -> Iterator[tuple[range, ra
         yield range(start_i, i), range(start_j, j)
 
 
-def _filling(step: View, shape: Numbers) -> View:
+def _filling(step: ViewOf, shape: Numbers) -> ViewOf:
     """The stage, which may leave its box, on an operand that is expanded to the box's full extent along axes where it repeats."""
     return lambda operand: step(_repeated(operand, shape))
 
 
-def _reshaped(stage: Reshaped, space: Numbers, shape: Numbers, matters: tuple[bool, ...], number: Callable[[Size], int]) -> View:
+def _reshaped(stage: Reshaped, space: Numbers, shape: Numbers, matters: tuple[bool, ...], number: Callable[[Size], int]
+              ) -> ViewOf:  # fmt: skip
     """A reshape stage; axes that are reshaped together are all expanded if one of them matters."""
     source, target = tuple(map(number, stage.source)), tuple(map(number, stage.target))
     wanted = list(shape)
@@ -563,7 +565,7 @@ def _repeated(operand: Any, shape: Numbers) -> Any:
 
 def _compile_stage(
     stage: Stage, space: Numbers, shape: Numbers, matters: tuple[bool, ...], fill: int, number: Callable[[Size], int]
-) -> View:
+) -> ViewOf:
     if isinstance(stage, Reshaped):
         return _reshaped(stage, space, shape, matters, number)
     known = strided_view(stage, space, shape, matters, number)
@@ -580,8 +582,8 @@ def _compile_stage(
 
 
 def _or_deferred(
-    view: View, stage: Affine, space: Numbers, shape: Numbers, matters: Sequence[bool], fill: int, number: Callable[[Size], int]
-) -> View:
+    view: ViewOf, stage: Affine, space: Numbers, shape: Numbers, matters: Sequence[bool], fill: int, number: Callable[[Size], int]
+) -> ViewOf:
     """An affine stage after a reshape: `view` for an array; for a deferred view, a deferred view of the stage."""
     known = strided_view(stage, space, shape, matters, number)
 
@@ -625,7 +627,7 @@ def index_range(stage: Affine, known: StridedView, low: Numbers, high: Numbers) 
     return IndexRange.AROUND if near else IndexRange.FAR
 
 
-def _strided(stage: StridedView) -> View:
+def _strided(stage: StridedView) -> ViewOf:
     """The view of an in-bounds affine stage: by indexing and transposing if possible, else by explicit strides."""
     uses = [[(axis, c) for axis, c in enumerate(row) if c] for row in stage.coefficients]
     axes = [terms[0][0] for terms in uses if len(terms) == 1]
@@ -642,7 +644,7 @@ def _by_strides(stage: StridedView, operand: NumArray) -> NumArray:
     return as_strided(operand[tuple(slice(c, None) for c in stage.constants)], stage.space, steps)
 
 
-def _indexed(stage: StridedView, uses: Sequence[Sequence[tuple[int, int]]]) -> View:
+def _indexed(stage: StridedView, uses: Sequence[Sequence[tuple[int, int]]]) -> ViewOf:
     """The view where each operand axis is indexed by a number, or by a slice along one axis of the space; None otherwise."""
     picks: list[Any] = []
     axes: list[int] = []
@@ -672,7 +674,7 @@ def _indexed(stage: StridedView, uses: Sequence[Sequence[tuple[int, int]]]) -> V
     return view
 
 
-def _padded(stage: StridedView, low: Numbers, high: Numbers, fill: int) -> View:
+def _padded(stage: StridedView, low: Numbers, high: Numbers, fill: int) -> ViewOf:
     """Copies the operand's part that is read into a box surrounded by fills, then views that box."""
     around, source, target = stage.padded(low, high)
     inner, empty = _strided(around), any(part.start == part.stop for part in source)
@@ -729,7 +731,7 @@ def _fill_around(padded: NumArray, inside: Sequence[slice], fill: int) -> None:
         region.append(part)
 
 
-def _gathered(stage: StridedView, fill: int) -> View:
+def _gathered(stage: StridedView, fill: int) -> ViewOf:
     """The view of a sparse read far outside its operand: a copy by index arrays."""
     indices = stage.all_indices()
     inside = stage.are_inside(indices)
