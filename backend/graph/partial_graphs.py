@@ -825,8 +825,8 @@ _LEAST_BROADCAST: Final = 1 << 20
 
 def broadcast_inputs(graph: Graph) -> tuple[PhaseId, ...]:
     """The inputs that all shards of some phase, cut along some axis, read whole."""
-    whole = {value for phase in graph.phases for value in _read_whole(phase, graph.types)}
-    return tuple(phase.id for phase in graph.phases if isinstance(phase, Input) and phase.result in whole)
+    undivided = {value for phase in graph.phases for value in _read_whole(phase, graph.types)}
+    return tuple(phase.id for phase in graph.phases if isinstance(phase, Input) and phase.result in undivided)
 
 
 def _read_whole(phase: Phase, types: Mapping[ValueId, ArrayType]) -> Iterator[ValueId]:
@@ -835,7 +835,7 @@ def _read_whole(phase: Phase, types: Mapping[ValueId, ArrayType]) -> Iterator[Va
         case LibraryPhase() if phase.results:
             shape = types[phase.results[0]].shape
             cut = [one for one in phase.signature if one.result is not None and shape[one.result].constant != 1]
-            operands = [value for place, value in enumerate(phase.args) if any(one.operands[place] is None for one in cut)]
+            operands = [value for position, value in enumerate(phase.args) if any(one.operands[position] is None for one in cut)]
         case Structured():
             parallel = {a for a, axis in enumerate(phase.axes) if axis.kind is AxisKind.PARALLEL and axis.size.constant != 1}
             operands = [read.value for read in phase.reads if _is_invariant(read, parallel)]
@@ -863,12 +863,12 @@ def broadcast(graph: Graph, chosen: Collection[PhaseId]) -> Graph:
     if not values:
         return graph
     types, first = dict(graph.types), fresh_id(graph)
-    names = {value: ValueId(first + place) for place, value in enumerate(values)}
+    names = {value: ValueId(first + number) for number, value in enumerate(values)}
     types |= {name: types[value] for value, name in names.items()}
     phases = list[Phase]()
     for phase in graph.phases:
-        whole = {value: names[value] for value in _read_whole(phase, graph.types) if value in names}
-        phases.append(traverse.rename_operands(phase, whole) if whole else phase)
+        broadcast = {value: names[value] for value in _read_whole(phase, graph.types) if value in names}
+        phases.append(traverse.rename_operands(phase, broadcast) if broadcast else phase)
         if isinstance(phase, Input) and phase.result in names:
             name = names[phase.result]
             copy = LibraryPhase(PhaseId(name), phase.span, "broadcast", (phase.result,), (name,), {"axis": 0}, (), ())
