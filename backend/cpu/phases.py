@@ -227,8 +227,8 @@ class NumpyRun:
             self.grains[-1] = max(reduction.grain(space[-1]) for reduction in reductions)
         elif by_rows:
             self.grains[-1], self.points = space[-1], rows_points(prod(space), space[-1])
-        self.streams = not (body.inner or body.axes) if reductions else (
-            not by_rows and computed <= nodes and all(isinstance(result, StoredItems) and result.is_direct for result in results)
+        self.streams = not (body.inner or body.axes) if reductions else not (body.axes or by_rows) and (
+            computed <= nodes and all(isinstance(result, StoredItems) and result.is_direct for result in results)
         )
         """Is nothing computed beside the results, so that boxes need no memory?"""
 

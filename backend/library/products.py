@@ -495,7 +495,7 @@ def contract(call: OperationCall, arrays: Arrays) -> Arrays:
         result = summed_products(kind, a, b, call.threads)
     elif len(b) == 1:  # the rows of all left cells form one matrix
         result = products(kind, a.reshape(1, len(a) * a.shape[1], shared), b, call.threads)
-        result = result.reshape(len(a), a.shape[1], b.shape[2])
+        result = reshaped(result, (len(a), a.shape[1], b.shape[2]))
     elif len(a) == b.shape[-1] == 1:  # a matrix times many vectors: the vectors, as rows, times the transpose
         result = products(kind, b[np.newaxis, :, :, 0], a.transpose(0, 2, 1), call.threads)[0][..., np.newaxis]
     else:

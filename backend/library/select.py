@@ -26,7 +26,7 @@ from ..jit.compiler import address_of, is_installed
 from ..loopir.templates import CountTrue, SelectionForm, SelectTemplate
 from ..lower.loop_order import BLOCK
 from ..vm.check_failures import NO_FIXED_INDICES, CheckFailed, index_out_of_range
-from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES, trim
+from ..vm.run_state import MIN_POOLED as POOLED_MIN_BYTES, reshaped, trim
 from ..vm.specialization import (
     MAX_TABLE_CELLS,
     FailureDecoder,
@@ -148,7 +148,7 @@ def _gather(call: OperationCall, *arrays: NumArray) -> Arrays:
     result = rows[starts + indices.reshape(count, 1, -1)]
     if absent is not None:
         result[np.broadcast_to(absent.reshape(count, 1, -1), result.shape[:-1])] = fill
-    return call.unbatched(result.reshape(shape))
+    return call.unbatched(reshaped(result, shape))
 
 
 def update(call: OperationCall) -> Function:

@@ -243,7 +243,11 @@ def reshaped(array: Any, shape: tuple[int, ...]) -> ndarray[Any, Any]:
     """An unshared array with another shape.  Unlike a view of it, the result owns the buffer, so its memory may be reused."""
     if type(array.base) is PooledBuffer and array.nbytes == array.base.nbytes and array.flags.c_contiguous:
         return ndarray(shape, array.dtype, array.base)
-    result: ndarray[Any, Any] = array if array.shape == shape else array.reshape(shape)
+    result: ndarray[Any, Any] = array
+    if array.shape != shape and array.flags.owndata and array.flags.c_contiguous:
+        array.resize(shape, refcheck=False)
+    elif array.shape != shape:
+        result = array.reshape(shape)
     return result
 
 

@@ -70,6 +70,12 @@ INPUTS: dict[str, tuple[str, Any]] = {
 }  # fmt: skip
 
 PROGRAMS = """x,y
+(⍳≢x)-i
+2×⍳≢x
+x[p]+x[p]
+(N[p;])×N[p;]
+1+A[k;k]
+C ← A+.×B ⋄ C+C
 x,⍪y
 A,[0]B
 3⌽x
@@ -340,7 +346,7 @@ def test_the_planned_peak_bounds_every_program_and_is_tight_at_the_median(part: 
 
 def test_every_library_op_is_among_the_programs() -> None:
     apart = {"scan_totals", "scan_before", "sort_runs", "grade_runs", "merge_runs"}  # of several devices (`test_two_passes`)
-    apart |= {"select_runs", "join_runs", "sum_runs", "join_sums"}
+    apart |= {"select_runs", "join_runs", "sum_runs", "join_sums", "broadcast"}
     assert set().union(*(ops_of(loaded(program)[0]) for program in PROGRAMS)) == set(LIBRARY) - apart
 
 
