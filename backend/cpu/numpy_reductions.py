@@ -351,7 +351,8 @@ def scan_axis(function: str, kind: Kind, arg: NumArray, axis: int, first: NumArr
         return arg.copy()
     ufunc, items = running_ufunc(function, kind), np.moveaxis(arg, axis, 0)
     if ufunc is None:
-        return np.ascontiguousarray(np.moveaxis(scan_leading(function, kind, items), 0, axis))
+        scanned = scan_leading(function, kind, items)
+        return np.ascontiguousarray(np.moveaxis(scanned, 0, axis)) if axis else scanned  # which owns its memory
     result = np.empty(arg.shape, arg.dtype)
     if kind.is_float and function in SUMMED:
         ordered_scan(ufunc, items, np.moveaxis(result, axis, 0), None if first is None else np.moveaxis(first, axis, 0)[0])
