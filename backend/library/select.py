@@ -361,7 +361,9 @@ def where(call: OperationCall, arrays: Arrays) -> NumArray:
     if positions is None:
         trim()
         positions = np.flatnonzero(mask)
-        if mask.ndim > 1:
+        if mask.ndim == 1 and positions.base is not None:  # the column of a matrix that nothing else refers to
+            positions = reshaped(positions.base, positions.shape)
+        elif mask.ndim > 1:
             coordinates = np.unravel_index(positions, mask.shape) if math.prod(mask.shape) else [positions] * mask.ndim
             positions = np.stack(coordinates, 1)
     define(call, len(positions))

@@ -76,6 +76,7 @@ x[p]+x[p]
 (N[p;])×N[p;]
 1+A[k;k]
 C ← A+.×B ⋄ C+C
+y ← ⍸b ⋄ y+y
 y ← ÷\\x ⋄ y+y
 x,⍪y
 A,[0]B
