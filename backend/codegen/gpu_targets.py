@@ -236,12 +236,6 @@ def _plain(phase: LibraryPhase, types: Types) -> bool:
     return not frame_of(phase)
 
 
-def _gather(phase: LibraryPhase, types: Types) -> bool:
-    if phase.attributes.get("sorts") is None:
-        return True
-    return not _kind(phase, types).is_complex and len(types[phase.args[0]].shape) == frame_of(phase) + 1
-
-
 def _never(phase: LibraryPhase, types: Types) -> bool:
     return False
 
@@ -297,7 +291,8 @@ class CardExecution:
     """When and by what a library operation runs on a CUDA GPU, which part of it still runs on the host, and when it runs on an
     OpenCL device; `implementation`: as the documentation names it.
 
-    Only `gather`, `scan`, `grade` and transforms may have a frame on a GPU.  A kernel may use a sort by CuPy or by the host.
+    Only `gather`, `scan`, `sort`, `grade` and transforms may have a frame on a GPU.  A kernel may use a sort by CuPy or by the
+    host.
     """
 
     condition: Condition
@@ -323,13 +318,14 @@ LIBRARY: Final[dict[str, CardExecution]] = {
     **{op: CardExecution(_plain) for op in ("mask_update", "compress", "expand", "where", "random", "update")},
     **{op: CardExecution(_always) for op in ("fft", "ifft", "rfft", "irfft")},
     "rotate": _kernel(_plain), "reshape_cycle": _kernel(_plain),
-    "gather": _kernel(_gather, "sorts of complex numbers", lambda phase, _: phase.attributes.get("sorts") is None),
+    "gather": _kernel(_always),
     "scan": _kernel(_scan, "complex numbers, functions that are not associative"), "scan_totals": _kernel(_scan),
     "key_reduce": _kernel(_key_reduce, "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`"),
     "contract": CardExecution(
         _contract, "frames, truth values",
         opencl=lambda phase, types: _contract(phase, types) and not _kind(phase, types).is_complex,
     ),
+    "sort": CardExecution(_grade, "complex numbers"),
     "grade": CardExecution(_grade, "complex numbers, matrices in a frame"),
     "index_of": CardExecution(_search, _CELLS), "interval_index": CardExecution(_search, _CELLS),
     "member_of": CardExecution(_member, _TWO_KINDS),
@@ -340,10 +336,7 @@ LIBRARY: Final[dict[str, CardExecution]] = {
 """The library operations that run on GPUs; all others always run on the host."""
 
 
-_OPENCL: Final = {
-    "gather": "generated kernels, but sorts", "contract": "a loop, but of complex numbers",
-    "key_reduce": "generated kernels, sorted on the host",
-}  # fmt: skip
+_OPENCL: Final = {"contract": "a loop, but of complex numbers", "key_reduce": "generated kernels, sorted on the host"}
 
 
 def table() -> list[str]:

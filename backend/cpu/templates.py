@@ -326,7 +326,7 @@ def _made(
 ) -> GatherRun | None:  # fmt: skip
     axis, attributes = phase.attributes["axis"], phase.attributes
     assert isinstance(axis, int)
-    if frame_of(phase) or attributes.get("fills") or attributes.get("sorts") is not None:
+    if frame_of(phase) or attributes.get("fills"):
         return None
     if not set(kinds[:1]) <= _GATHER_KINDS:
         return None

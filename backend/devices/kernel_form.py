@@ -39,7 +39,6 @@ from ..graph.phases import (
     ReadNode,
     Structured,
     ValueId,
-    is_unread,
     kind_of,
     operand_kind,
 )
@@ -370,8 +369,6 @@ def _touched(
             assert isinstance(node, ReadNode)
             source = phase.reads[node.index].value
             roots[result.value] = roots.get(source, source)
-        return 0, ()
-    if is_unread(phase):
         return 0, ()
     values = dict.fromkeys(roots.get(value, value) for value in (*traverse.operands(phase), *traverse.results(phase)))
     sizes = {value: prod(map(number, types[value].shape)) * types[value].element.kind.bytes for value in values}

@@ -44,7 +44,6 @@ from ..graph.phases import (
     cells_of,
     frame_of,
     framed_of,
-    is_unread,
 )
 from ..graph.registry import LIBRARY, called
 from ..lower.fusion_units import shape_of
@@ -75,8 +74,9 @@ BOUNDS: Final = 8
 """The number of bounds of the table `interval_index.few`; the table `interval_index` has about √n bounds for n items."""
 NEAR: Final = 1 << 18
 """Bytes of items, indices and results that stay in the L2 cache."""
-_CELL_BY_CELL: Final = frozenset({"rotate", "gather", "scan", "scan_totals", "find", "update", "compress", "key_reduce", "solve"})
-_SORTS: Final = ("gather.sorts", "sort", "grade")
+_CELL_BY_CELL: Final = frozenset({
+    "rotate", "gather", "sort", "scan", "scan_totals", "find", "update", "compress", "key_reduce", "solve",
+})  # fmt: skip
 _CUBIC: Final = BY_WORK - {"gemm", "factor"}
 
 
@@ -98,9 +98,6 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
     if 0 in (points, *(prod(shape) for shape in item_shapes)) and not phase.defines:
         return Grains(0)
     kind = types[phase.args[0]].element.kind if phase.args else types[phase.results[0]].element.kind
-    if is_unread(phase):
-        start = rates.table(("first",), Kind.F64)  # nothing reads its result, so it does not run
-        return Grains(0) if start is None else cooled(start, rates.around.get(phase.id, Around()))
     if phase.op == "contract":
         alike = rates.around.get(phase.id, Around()).alike
         return Grains(points * _product(cells[0], cells[1], types[phase.results[0]].element.kind, rates, alike))
@@ -131,8 +128,6 @@ def _by_bytes(
         case "gather":
             axis = phase.attributes["axis"]
             assert isinstance(axis, int)
-            if phase.attributes.get("sorts") is not None:
-                return Grains(times * rates.grains(_SORTS, kind, 2 * prod(cells[0]) * kind.bytes) + again)
             width = types[phase.args[0]].element.kind.bytes
             if prod(cells[0][axis + 1 :]) * width >= ROW_BYTES:
                 stems = ("gather.rows", "gather")
@@ -142,13 +137,11 @@ def _by_bytes(
             source = 3 * prod(cells[0]) * width  # the table's source is as large as the items selected from it
             if rates.measured and largest(size, source) > NEAR:
                 return Grains(times * rates.require(stems, kind).rate(size, largest(source, NEAR)) + again)
-        case "sort_runs":
-            stems = (phase.op, *_SORTS)
         case "merge_runs":
             kind = types[phase.args[-1]].element.kind
             size = 2 * len(cells) * sum(prod(cells[0]) * types[value].element.kind.bytes for value in phase.args)
             if rates.table((phase.op,), kind) is None:
-                return Grains(rates.grains(_SORTS, kind, size) // 3)
+                return Grains(rates.grains(LIBRARY["sort"].stems, kind, size) // 3)
         case "update":
             size = 2 * prod(cells[0]) * kind.bytes + 2 * prod(cells[-1]) * kind.bytes
         case "key_reduce":

@@ -121,8 +121,9 @@ def grade(call: CardCall, arrays: Any) -> Any:
     return order
 
 
-def sorted_items(xp: Any, items: Any, *, descending: bool) -> Any:
+def sort(call: CardCall, arrays: Any) -> Any:
     """The items of each line, sorted stably; integers need no stability, as equal ones are identical."""
+    xp, (items,), descending = call.xp, arrays, call.flag("descending")
     if items.dtype.kind == "f" or descending:
         order = stable_order(xp, order_keys(xp, items, descending=descending))
         return xp.take(items, order) if items.ndim == 1 else xp.take_along_axis(items, order, -1)
@@ -137,9 +138,7 @@ def sorted_items(xp: Any, items: Any, *, descending: bool) -> Any:
 # one, for the message.  If indices were proved to be in range there is no synchronisation.
 
 def gather(call: CardCall, arrays: Arrays) -> DeviceArray:
-    order, card = call.phase.attributes.get("sorts"), call.card
-    if order is not None:
-        return call.by_arrays(lambda items: sorted_items(call.xp, items, descending=order == "down"), arrays[:1])  # type: ignore[no-any-return]
+    card = call.card
     axis, rank, shape, kind = call.axis(), frame_of(call.phase), call.shape(), call.kind()
     (table, indices, *others), carried = arrays, framed_of(call.phase)
     frames = [rank if rank and carries else 0 for carries in carried]
@@ -580,7 +579,8 @@ IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
     "gather": gather, "scan": scan, "scan_totals": scan_totals, "contract": _contract, "key_reduce": key_reduce,
     "runtime_size": lambda call, arrays: (), "random": _random,
     **{name: _by_arrays(function) for name, function in {
-        "update": update, "mask_update": _mask_update, "expand": _expand, "where": _where, "grade": grade,
+        "update": update, "mask_update": _mask_update, "expand": _expand, "where": _where, "sort": sort,
+        "grade": grade,
         "compress": lambda call, arrays: call.xp.take(arrays[1], call.xp.flatnonzero(arrays[0].reshape(-1)), call.axis()),
         "index_of": lambda call, arrays: _positions(call.xp, *arrays),
         "member_of": lambda call, arrays: _positions(call.xp, arrays[1].reshape(-1), arrays[0]) < arrays[1].size,

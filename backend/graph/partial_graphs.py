@@ -362,7 +362,7 @@ def _can_yield(phase: Phase, axis: int | None) -> bool:
             return axis is None or phase.axes[axis].kind is AxisKind.PARALLEL
         case LibraryPhase():
             cut = any(one.result == axis and one.combine is None for one in phase.signature)
-            return axis is None or (cut and phase.op != "random" and "sorts" not in phase.attributes)
+            return axis is None or (cut and phase.op != "random")
         case _:
             return axis is None and not isinstance(phase, Constant)
 
@@ -749,7 +749,7 @@ def _is_long_scan(phase: LibraryPhase, types: Mapping[ValueId, ArrayType]) -> bo
 
 
 def _is_long_sort(phase: LibraryPhase, types: Mapping[ValueId, ArrayType]) -> bool:
-    if (phase.op != "grade" and "sorts" not in phase.attributes) or needed_positions(phase) is not None:
+    if phase.op not in ("sort", "grade") or needed_positions(phase) is not None:
         return False
     sizes = [size.constant or 0 for size in types[phase.args[0]].shape]
     return len(sizes) == 1 and sizes[0] > 2 * _FEWEST_SORTED
@@ -805,10 +805,10 @@ def _divided_scan(phase: LibraryPhase, types: dict[ValueId, ArrayType], fresh: I
 def _divided_sort(phase: LibraryPhase, types: dict[ValueId, ArrayType], fresh: Iterator[int]) -> Iterator[LibraryPhase]:
     length = types[phase.args[0]].shape[0].constant or 0
     run = max(_FEWEST_SORTED, -(-length // SORTED_RUNS))
-    descending = phase.attributes.get("descending") is True or phase.attributes.get("sorts") == "down"
+    descending = phase.attributes["descending"]
     value, is_grade = ValueId(next(fresh)), phase.op == "grade"
     types[value] = ArrayType(types[phase.results[0]].element, (number(-(-length // run)), number(run)))
-    one, op = replace(phase, args=phase.args[:1], results=(value,)), "grade_runs" if is_grade else "sort_runs"
+    one, op = replace(phase, results=(value,)), "grade_runs" if is_grade else "sort_runs"
     yield replace(one, id=PhaseId(value), op=op, attributes={"descending": descending, "run": run})
     args, attributes = (value, *phase.args) if is_grade else (value,), {"descending": descending, "length": length}
     yield replace(phase, op="merge_runs", args=args, attributes=attributes)

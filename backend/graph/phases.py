@@ -271,7 +271,7 @@ class LibraryPhase:
       scan(arg, before; function, axis) where `before`, if present, has what precedes each block of the order of scans ·
       scan_totals(arg; function, axis) · scan_before(totals; function, axis) ·
       contract(left, right) · compress(mask, arg; axis) · expand(mask, arg; axis, checked) · where(mask) · runtime_size(value) ·
-      first_occurrence(arg) · grade(arg; descending) · grade_by(order, arg; descending) ·
+      first_occurrence(arg) · sort(arg; descending) · grade(arg; descending) · grade_by(order, arg; descending) ·
       select_runs(mask, arg; run) · join_runs(selected, counts) · sum_runs(mask, arg, before; function, run) ·
       join_sums(parts, counts; function) · sort_runs(arg; descending, run) · grade_runs(arg; descending, run) ·
       merge_runs(ordered, graded; descending, length) where `graded`, if present, has the items at positions that are ordered ·
@@ -281,7 +281,7 @@ class LibraryPhase:
       inverse solve fft ifft rfft irfft cholesky qr svd eigh det (as `core.Library.name`) ·
       call(args…; callee, sizes), a shared function with the values of its sizes
 
-    Passes add `sorts` and `needed` to gathers and grades (`passes.algebraic_rules`), and lowering adds to a checked gather
+    Passes make sorts, and add `needed` to sorts and grades (`passes.algebraic_rules`); lowering adds to a checked gather
     `other_axes`: the axes that the indices after the second operand index, for the message of a failure.
 
     Note [Frames].  A lifted op is batched: attribute `frame` (an int, absent when 0) says that the leading `frame` axes of every
@@ -818,11 +818,6 @@ def frame_of(phase: LibraryPhase) -> int:
 def framed_of(phase: LibraryPhase) -> tuple[bool, ...]:
     value = phase.attributes.get("framed")
     return value if isinstance(value, tuple) else (False,) * len(phase.args)
-
-
-def is_unread(phase: Phase) -> bool:
-    """Does nothing read the result (a grade whose gather became a sort)?  Then the phase is not run."""
-    return isinstance(phase, LibraryPhase) and needed_positions(phase) == (0, 0)
 
 
 def needed_positions(phase: LibraryPhase) -> tuple[int, int] | None:

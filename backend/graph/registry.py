@@ -380,6 +380,8 @@ def _matrices(
     return LibraryOp(name, 1, _matrix_frame(2), _cubic(kind), rule, _factor_span(0), (0,), fails, vjp=name, onnx=onnx, like=like)
 
 
+_SORTED: Final = ("sort", "gather.sorts", "grade")  # earlier calibrations have `gather.sorts`
+
 _ROWS = (
     LibraryOp("call", None, _none, _nothing, fails=_function_fails, defines=None),
     LibraryOp("size_vector", 0, _none, _result("fill"), onnx="Shape", like=("fill", "step")),
@@ -413,9 +415,10 @@ _ROWS = (
     LibraryOp("runtime_size", 1, _none, _nothing, defines=1),
     LibraryOp("first_occurrence", 1, _none, _arg("sort"), scratch.first_occurrence, _sort_span(0), onnx="Unique",
               like=("sort",)),
+    LibraryOp("sort", 1, _none, _arg("sort"), scratch.sort, _sort_span(0), onnx="TopK", like=_SORTED[1:]),
     LibraryOp("grade", 1, _none, _arg("sort"), scratch.grade, _sort_span(0), onnx="TopK", like=("sort",)),
     LibraryOp("grade_by", 2, _none, _arg("sort", 1), scratch.grade_by, _sort_span(1), like=("grade", "sort")),
-    LibraryOp("sort_runs", 1, _in_runs, _arg("sort"), scratch.sort_runs, _sort_span(0), like=("sort",)),
+    LibraryOp("sort_runs", 1, _in_runs, _arg("sort"), scratch.sort_runs, _sort_span(0), like=_SORTED),
     LibraryOp("grade_runs", 1, _in_runs, _arg("sort"), scratch.grade_runs, _sort_span(0), like=("grade", "sort"),
               located=True),
     LibraryOp("merge_runs", None, _first_result_axis, _arg("sort"), scratch.merge_runs, _tree_span(0), like=("sort",),

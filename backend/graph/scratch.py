@@ -79,8 +79,6 @@ def rotate(op: Operands) -> Size:
 
 
 def gather(op: Operands) -> Size:
-    if op.attribute("sorts") is not None:
-        return _sorted(op)
     indices = op.items(1) * (0 if op.kind(1) is Kind.I64 else 8)
     if op.attribute("fills") is True:
         indices = indices + op.items(1) * 10
@@ -252,8 +250,6 @@ def _is_real(kind: Kind) -> bool:
 
 
 def grade(op: Operands) -> Size:
-    if op.attribute("needed") == (0, 0):
-        return ZERO
     items, kind = op.items(0), op.kind(0)
     descending = op.attribute("descending") is True
     copied = _is_real(kind) or descending
@@ -267,7 +263,7 @@ def grade(op: Operands) -> Size:
     return keys + cells * (34 if not op.framed else 66)
 
 
-def _sorted(op: Operands) -> Size:
+def sort(op: Operands) -> Size:
     """Bytes of a sort in place, which reverses, counts and searches for NaN and zeros block by block; complex numbers are
     graded."""
     items, kind = op.items(0), op.kind(0)

@@ -19,7 +19,7 @@ from ...lang.support.records import dataclass
 from ...typechecker.elements import Kind, integer_range
 from ...typechecker.sizes.polynomials import Size
 from ..cpu.views import DTYPES, NumArray
-from ..graph.phases import LibraryPhase, frame_of, framed_of, is_unread
+from ..graph.phases import LibraryPhase, frame_of, framed_of
 from ..graph.registry import called
 from ..vm.check_failures import CheckFailed
 from ..vm.run_state import SharedFunctions, Types, reshaped, trim
@@ -153,7 +153,7 @@ class Operation:
 def checked(call: OperationCall, function: Function, *, trims: bool = True) -> Function:
     """A function that may fail or warn; with `trims` it takes memory besides pooled results (`run_state`, Note [Pool and peak
     memory])."""
-    phase, trims = call.phase, trims and not is_unread(call.phase)  # an unread result takes no memory
+    phase = call.phase
     dtypes = [DTYPES[call.context.kind(value)] for value in phase.args] if call.is_native else ()
 
     def run(*arrays: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from ...typechecker.elements import Kind
 from ...typechecker.sizes.polynomials import Size
 from ..cpu.views import DTYPES, NumArray
-from ..graph.phases import LibraryPhase, ValueId, is_unread
+from ..graph.phases import LibraryPhase, ValueId
 from ..loopir.ir import Call, LoopProgram
 from ..vm.check_failures import CheckFailed
 from ..vm.run_state import Backend, Kernel, Types
@@ -48,18 +48,17 @@ def bind_library(binding: Specialization, phase: LibraryPhase) -> None:
     if 0 in [array.size for array in binding.values.values()]:
         raise NotSpecializable
     (value,) = phase.results
-    if not is_unread(phase):  # otherwise its operands are not read
-        try:
-            if operation.lowering is not None:
-                operation.lowering(binding, phase)
-                return
-        except NotSpecializable as error:
-            if phase.defines or isinstance(error, NotCompiledYet):
-                raise
-        known = OperationContext(types.types, dict(types.sizes), types.guards, binding.threads)
-        binding.routine = operation.meaning(OperationCall(phase, known, is_native=True))
-        if list(binding.values) != list(phase.args):  # an operand that is read twice is passed once
-            binding.routine = partial(_repeated, binding.routine, [binding.places[value] for value in phase.args])
+    try:
+        if operation.lowering is not None:
+            operation.lowering(binding, phase)
+            return
+    except NotSpecializable as error:
+        if phase.defines or isinstance(error, NotCompiledYet):
+            raise
+    known = OperationContext(types.types, dict(types.sizes), types.guards, binding.threads)
+    binding.routine = operation.meaning(OperationCall(phase, known, is_native=True))
+    if list(binding.values) != list(phase.args):  # an operand that is read twice is passed once
+        binding.routine = partial(_repeated, binding.routine, [binding.places[value] for value in phase.args])
     binding.result(value, types.shape(value), DTYPES[types.kind(value)])
 
 

@@ -47,7 +47,6 @@ from .operation import (
     on_operands,
     over_cells,
 )
-from .sort import bind_sorting, sorting
 
 # ---------------------------------------------------------------------------------------------------- gather and update
 
@@ -101,11 +100,7 @@ def check_update(phase: LibraryPhase, chosen: Mapping[int, NumArray], cell: Sequ
 
 
 def gather(call: OperationCall) -> Function:
-    """result[a… i… b…] = arg[a… indices[i…] b…]; an index of -1 gives a fill if the operation has fills.
-
-    `x[⍋x]` is sorted, without computing the grade (`graph.passes.algebraic_rules`)."""
-    if "sorts" in call.phase.attributes:
-        return sorting(call)
+    """result[a… i… b…] = arg[a… indices[i…] b…]; an index of -1 gives a fill if the operation has fills."""
     return checked(call, partial(_gather, call), trims=False)
 
 
@@ -206,10 +201,7 @@ def _update(call: OperationCall, *arrays: NumArray) -> Arrays:
 
 
 def _bind_gather(binding: Specialization, phase: LibraryPhase) -> None:
-    """Specializes a gather, or a sort."""
-    if "sorts" in phase.attributes:
-        bind_sorting(binding, phase)
-        return
+    """Specializes a gather."""
     table, indices = [binding.values[value] for value in phase.args[:2]]
     run = gather_run(phase, list(map(binding.types.kind, phase.args[:2])), table, indices, binding.threads, native=True)
     if run is None:

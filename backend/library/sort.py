@@ -569,9 +569,9 @@ def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int, b
     return result
 
 
-def sorting(call: OperationCall) -> Function:
+def sort(call: OperationCall) -> Function:
     """The operation `sort`: the items of vectors in the order of their stable grade, without computing the grade."""
-    descending, wanted = call.phase.attributes["sorts"] == "down", needed_positions(call.phase)
+    descending, wanted = call.flag("descending"), needed_positions(call.phase)
     kind, count = call.operand_kind(0), math.prod(call.context.shape(call.phase.args[0]))
     if call.rank or kind.is_complex or not count or selects(count, wanted) or tiering.pays(saving(count, count, keyed=False)):
         return checked(call, lambda *arrays: _sorted(call, arrays, wanted, descending=descending), trims=False)
@@ -594,7 +594,7 @@ def _sorted_few(kind: Kind, *, descending: bool) -> Function:
     """Returns the cached function of a kind, so that equal specializations for several sizes compare equal."""
     order_of = plain_order(kind, descending=descending)
 
-    def run(items: NumArray, *order: object) -> NumArray:
+    def run(items: NumArray) -> NumArray:
         ordered = items.copy()
         ordered.sort()
         first, last = ordered.item(0), ordered.item(-1)
@@ -605,9 +605,9 @@ def _sorted_few(kind: Kind, *, descending: bool) -> Function:
     return run
 
 
-def bind_sorting(binding: Specialization, phase: LibraryPhase) -> None:
+def _bind_sort(binding: Specialization, phase: LibraryPhase) -> None:
     """Specializes a sort of rows, or of a vector that is not counted or sorted in parts, by `sorted_rows` of `vm/routines.c`."""
-    (value, *_), (result,), types = phase.args, phase.results, binding.types
+    (value,), (result,), types = phase.args, phase.results, binding.types
     items, kind, shape = binding.values[value], types.kind(value), types.shape(result)
     address, function = routine_address("sorted_rows"), numpy_sort(items.dtype) if kind in SORTED_KINDS else None
     rows, length = math.prod(shape[:-1]), shape[-1]
@@ -624,7 +624,7 @@ def bind_sorting(binding: Specialization, phase: LibraryPhase) -> None:
     each = -(-rows // min(rows, tiering.pieces(shared, duration)))
     blocks: list[ArgumentBlock] = []
     for start in range(0, rows, each):
-        words = [min(each, rows - start), length, items.itemsize, kind.is_float, phase.attributes["sorts"] == "down", function]
+        words = [min(each, rows - start), length, items.itemsize, kind.is_float, phase.attributes["descending"] is True, function]
         ahead = start * length * items.itemsize
         blocks.append(ArgumentBlock([*map(int, words), 0, 0, 0], [(6, (0, ahead)), (7, (1, ahead))]))
     launch = TaskLaunch(address, blocks, 2, binding.threads, duration)
@@ -667,9 +667,6 @@ def _grade(call: OperationCall, *arrays: NumArray) -> Arrays:
         grades = graded(rows, call.operand_kind(0), descending, call.threads, call.bounds(0))
         if grades is not None:
             return (reshaped(grades, arrays[0].shape),)
-    if wanted == (0, 0):
-        shape = call.context.shape(call.phase.results[0])
-        return (np.ndarray(shape, np.int64, bytes(8), 0, (0,) * len(shape)),)
     trim()
     if wanted == (0, 1) and arrays[0].dtype.kind != "c":
         rows = call.batched(arrays)[0]
@@ -846,6 +843,6 @@ def _sorted_together(one: Run, other: Run, *, descending: bool) -> Run:
 
 
 GRADING: Final[dict[str, Operation]] = {
-    "grade": Operation(grade), "grade_by": cell_by_cell(grade_by), "sort_runs": cell_by_cell(sort_runs),
-    "grade_runs": cell_by_cell(grade_runs), "merge_runs": cell_by_cell(merge_runs),
+    "sort": Operation(sort, _bind_sort), "grade": Operation(grade), "grade_by": cell_by_cell(grade_by),
+    "sort_runs": cell_by_cell(sort_runs), "grade_runs": cell_by_cell(grade_runs), "merge_runs": cell_by_cell(merge_runs),
 }  # fmt: skip

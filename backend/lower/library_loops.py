@@ -23,7 +23,6 @@ from ..graph.phases import (
     SizeNode,
     Structured,
     ValueId,
-    is_unread,
     sum_of_products,
     uses_ordered_sums,
 )
@@ -43,10 +42,7 @@ from .scope import Check, LoweringScope, NotLowerable, Registers, Routine, Value
 # that wait for a size are checked by a call too, as soon as the size is defined.
 
 def call_routine(scope: LoweringScope, phase: Structured | LibraryPhase) -> None:
-    """Lower a phase to a call of its routine; a phase whose result nothing reads only gets memory."""
-    if is_unread(phase):
-        scope.values.update((result, scope.destination_of(result)) for result in traverse.results(phase))
-        return
+    """Lower a phase to a call of its routine."""
     operands, results, defines = tuple(dict.fromkeys(traverse.operands(phase))), traverse.results(phase), traverse.defines(phase)
     known = scope.transposed
     transposed = tuple((v, *known[v]) for v in operands if v in known and known[v][0] in operands)
@@ -239,8 +235,6 @@ def _unchecked_index(scope: LoweringScope, phase: LibraryPhase, point: Sequence[
 
 def _gather(scope: LoweringScope, phase: LibraryPhase) -> None:
     """result[a… i… b…] = arg[a… indices[i…] b…]"""
-    if phase.attributes.get("sorts"):
-        raise NotLowerable("a sort is a routine")
     (arg, indices), (result,), axis = phase.args[:2], phase.results, _axis(phase)
     fills = bool(phase.attributes["fills"])
     b, shape, rank = scope.b, scope.shape(result), len(scope.shape(indices))

@@ -16,7 +16,7 @@ from ...typechecker.sizes.polynomials import Size, SizeVariable, variable
 from ..cpu.backend import CpuBackend
 from ..cpu.views import DTYPES, NumArray, start_of
 from ..graph import traverse
-from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, ValueId, is_unread
+from ..graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, ValueId
 from .bytecode import (
     HEADER_WORDS,
     INPUT_WORDS,
@@ -221,9 +221,6 @@ class _Encoder:
                 self.define(which, variable(which), phase)
             case LibraryPhase(op="size_vector") if all(size.constant is not None for size in traverse.sizes(phase)):
                 self.constant(phase.results[0], np.asarray(self.backend.library(phase, self.machine)({}, None)[0]))
-            case LibraryPhase() if is_unread(phase) and self.is_known(phase.results[0]):
-                shape = self.machine.shape(phase.results[0])
-                self.constant(phase.results[0], np.broadcast_to(np.zeros((), DTYPES[self.machine.kind(phase.results[0])]), shape))
             case _:
                 overwrite = None if isinstance(phase, LibraryPhase) else word.overwrite
                 self.computed(word, phase, traverse.results(phase), overwrite)

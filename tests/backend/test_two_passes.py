@@ -19,6 +19,7 @@ from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.partial_graphs import divisible_phases
 from rho.backend.graph.phases import Branch, LibraryPhase, Phase
 from rho.backend.graph.registry import SCAN_BLOCK
+from rho.backend.graph.scratch import SORT_BLOCK
 from rho.backend.graph.verify import verify as verify_graph
 from rho.backend.schedule.plan.plan import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup
@@ -162,7 +163,7 @@ def equal_devices(count: int) -> Profile:
 
 def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks:
     """An item takes a tick in one pass, 1.2 in each of two; nothing else takes time to speak of."""
-    timed = ("scan", "scan_totals", "gather", "sort_runs", "merge_runs")
+    timed = ("scan", "scan_totals", "sort", "sort_runs", "merge_runs")
     op = phase.op if isinstance(phase, LibraryPhase) else ""
     is_arm = op == "fft" or (isinstance(phase, Branch) and bool(phase.then.phases))
     items = 16 * SCAN_BLOCK if op in timed else 13 * SCAN_BLOCK if is_arm else 1
@@ -193,6 +194,12 @@ def test_there_are_two_passes_where_that_is_sooner(step: str, count: int, divide
     assert check_plan(dataclasses.replace(asked.plan, divided=()), bound)
     data = {"x": np.random.default_rng(count).standard_normal(items)}
     assert same_bits(run(asked.plan, bound, data), backend.execute(backend.plan(bound), bound, data))
+
+
+@pytest.mark.parametrize("step", ["x[⍋x]", "x[⍒x]", "9↑x[⍒x]", "x[9↑⍒x]"])
+def test_no_device_has_memory_for_a_grade_of_what_is_sorted(step: str) -> None:
+    found, _ = planned(step, 2)
+    assert max(found.plan.peak.values()) <= 2 * 8 * 16 * SCAN_BLOCK + 18 * SORT_BLOCK
 
 
 def test_nothing_else_has_two_passes() -> None:

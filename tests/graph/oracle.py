@@ -38,7 +38,7 @@ from rho.backend.graph.phases import (
     framed_of,
 )
 from rho.backend.reference import reductions
-from rho.backend.reference.arrays import assemble, at, build, cells, inside, offset, positions, stack
+from rho.backend.reference.arrays import assemble, at, build, cells, grade, inside, offset, positions, stack
 from rho.backend.reference.interpreter import compute
 from rho.backend.reference.scalars import evaluate
 from rho.backend.vm.check_failures import CheckFailed
@@ -214,6 +214,9 @@ class Machine:
         return [assemble(self.kind(r), frame, self.shape(r)[depth:], [p[j] for p in points]) for j, r in enumerate(phase.results)]
 
     def cell(self, phase: LibraryPhase, args: list[Array], shapes: list[tuple[Size, ...]]) -> list[Array]:
+        if phase.op == "sort":  # a rewrite's, not the program's
+            order = grade(args[0], bool(phase.attributes["descending"]))
+            return [Array(args[0].kind, args[0].shape, tuple(args[0].data[int(place)] for place in order.data))]
         view = _View(self, args, [self.kind(r) for r in phase.results], shapes)
         return list(compute(core_op(phase, len(args)), view))
 
@@ -281,10 +284,6 @@ _CORE_NAMES = {"reshape_cycle": c.Reshape}
 _CORE_OPS = {op.__name__.lower(): op for op in c.Op.__args__}
 
 
-_MARKS = ("sorts", "needed")
-"""What passes say may be left undone; who ignores them is right too (`passes.algebraic_rules`)."""
-
-
 def core_op(phase: LibraryPhase, count: int) -> c.Op:
     """The core op that a library phase came from, on small ids."""
     op = _CORE_NAMES.get(phase.op) or _CORE_OPS.get(phase.op.replace("_", ""))
@@ -313,7 +312,7 @@ def core_op(phase: LibraryPhase, count: int) -> c.Op:
     for position, name in enumerate(n for n in names if n not in ("scalar",)):
         arguments[name] = position
     for name, value in attributes.items():
-        if name not in ("frame", "framed", *_MARKS):
+        if name not in ("frame", "framed"):
             arguments[name] = value
     if "size" in {f.name for f in fields(op)}:
         arguments["size"] = phase.defines[0]

@@ -169,9 +169,9 @@ REGIONS: list[tuple[str, list[Make]]] = [
 """Text of a function, and what makes its argument."""
 
 ROUTINES: list[tuple[str, list[Make], str]] = [
-    ("{{⍵[⍋⍵]}⍣3 ⊢ ⍵}", vector(0, 1, 7, 100), "gather"),
+    ("{{⍵[⍋⍵]}⍣3 ⊢ ⍵}", vector(0, 1, 7, 100), "sort"),
     ("{{⍵-⍵[⊃⍒⍵]×0.5}⍣4 ⊢ ⍵}", vector(1, 30), "gather"),
-    ("{{{⍵[⍋⍵]}⍤1 ⊢ ⍉⍵}⍣3 ⊢ ⍵}", matrix((1, 1), (7, 7), (33, 33)), "gather"),
+    ("{{{⍵[⍋⍵]}⍤1 ⊢ ⍉⍵}⍣3 ⊢ ⍵}", matrix((1, 1), (7, 7), (33, 33)), "sort"),
     ("{{0.1×⍵+.×⍵}⍣3 ⊢ ⍵}", matrix((2, 2), (7, 7), (30, 30), (100, 100)), "contract"),
     ("{{0.1×(⍉⍵)+.×⍵}⍣3 ⊢ ⍵}", matrix((2, 2), (30, 30), (100, 100)), "contract"),
     ("{{0.1×⍵+.×⍉1+⍵}⍣3 ⊢ ⍵}", matrix((6, 6), (40, 40), (100, 100)), "contract"),
@@ -188,13 +188,13 @@ ROUTINES: list[tuple[str, list[Make], str]] = [
     ("{{⍵÷1+≢∪⌊⍵×10}⍣3 ⊢ ⍵}", vector(0, 1, 30), "first_occurrence"),
     ("{{⍵-0.1×⍵∊2↑⍵}⍣3 ⊢ ⍵}", vector(2, 30), "member_of"),
     ("{{+\\⍵}⍣3 ⊢ ⍵}", vector(0, 1, 300), "scan"),
-    ("{x←⍵ ⋄ {⍵++/(⍺↑x)[⍋⍺↑x]}⍣(⍳≢x) ⊢ 0.0}", vector(0, 1, 30), "gather"),
+    ("{x←⍵ ⋄ {⍵++/(⍺↑x)[⍋⍺↑x]}⍣(⍳≢x) ⊢ 0.0}", vector(0, 1, 30), "sort"),
     ("{{⍵+0.1×(⍵×2)⌹((⍳≢⍵)∘.=⍳≢⍵)+⍵∘.×⍵}⍣3 ⊢ ⍵}", vector(1, 2, 14), "solve"),
     ("{{⍵⌹1 2∘.+⍵}⍣3 ⊢ ⍵}", vector(2), "solve"),
     ("{{(1⌽⍵)⌹(0×⍵)∘.×⍵}⍣3 ⊢ ⍵}", vector(4), "solve"),
     ("{x←⍵ ⋄ {⍵+((1+⍺×⍺)↑x)+.×(1+3×⍺)↑x}⍣(⍳≢x) ⊢ 0.0}", vector(0, 1, 2, 30), "nonetype"),
     ("{x←⍵ ⋄ {⍵+((1+⍺×⍺)↑x)+.×(1+3×⍺)↑x}⍣(3×⍳2) ⊢ 0.0}", vector(30), "nonetype"),
-    ("{{⍵×3+.×{⍵[⍋⍵]}3↑⍵}/⍵}", vector(3, 30), "gather"),
+    ("{{⍵×3+.×{⍵[⍋⍵]}3↑⍵}/⍵}", vector(3, 30), "sort"),
     ("{v←⍵ ⋄ {k←⌊⍵ ⋄ (k>0)¿(⍵+1⊃⍋⍵+⍳3 ⋄ ⍵)}⍣9 ⊢ 0.5}", vector(3), "grade"),
 ]
 """What a region calls: text, arguments, and one of the routines."""

@@ -155,11 +155,9 @@ class Prices(Values):
                     shape[axis] = stop - start
         if phase.op == "runtime_size":
             return 0
-        if phase.attributes.get("needed") == (0, 0):  # a grade whose gather became a sort does not run
-            return 0
         if phase.op == "merge_runs":  # a third of what a sort of as many bytes takes, of a grade two thirds
             items = len(args) * prod(results[0]) * sum(WIDTHS[self.kind(a)] for a in phase.args)
-            return device.at(("gather.sorts", "sort", "grade"), self.kind(phase.args[-1]), 2 * items) // 3
+            return device.at(("sort", "gather.sorts", "grade"), self.kind(phase.args[-1]), 2 * items) // 3
         frame = int(phase.attributes.get("frame", 0))  # type: ignore[call-overload]
         framed = phase.attributes.get("framed") or (False,) * len(args)
         cells = [shape[frame if own else 0 :] for shape, own in zip(args, framed, strict=True)]  # type: ignore[call-overload]
@@ -171,7 +169,7 @@ class Prices(Values):
         stems = {
             "join": ("join", "copy"), "rotate": ("rotate", "join", "copy"), "reshape_cycle": ("reshape_cycle", "copy"),
             "stack": ("stack", "join", "copy"), "grade": ("grade", "sort"), "broadcast": ("broadcast", "join", "copy"),
-            "sort_runs": ("gather.sorts", "sort", "grade"), "grade_runs": ("grade", "sort"),
+            "sort_runs": ("sort_runs", "sort", "gather.sorts", "grade"), "grade_runs": ("grade", "sort"),
             "select_runs": ("select_runs", "compress", "compact"), "sum_runs": ("sum_runs", "compress", "compact"),
             "compress": ("compress", "compact"), "join_runs": ("join_runs", "join", "copy", "compress", "compact"),
             "join_sums": ("join_sums", "join", "copy", "compress", "compact"),

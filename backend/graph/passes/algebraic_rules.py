@@ -159,17 +159,11 @@ def _could_fuse(value: ValueId, reader: LibraryPhase, scope: RewriteScope) -> bo
 #
 # Rules about orders: `x[⍋x]` is a sort, `k↑x[⍒x]` a partial sort, and `x⍳⌈/x` and `⊃⍋x` are argument reductions.
 #
-# Some rules only add attributes that permit a shortcut, so that a back end which ignores them is correct:
-#   * gather `sorts` ("up" or "down"): the indices are the grade of the gathered vector, which nothing else reads, so the phase
-#     may sort the vector instead;
-#   * `needed` (start, stop), of such a gather and of grades: only these positions of the ordered axis are read, and the items at
-#     all others may be anything.
-
-EMPTY_RANGE: Final = (0, 0)
-
+# The attribute `needed` (start, stop) of sorts and grades permits a shortcut, so that a back end which ignores it is correct:
+# only these positions of the ordered axis are read, and the items at all others may be anything.
 
 def graded_gather_to_sort(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
-    """Marks `x[⍋x]`, of a vector or of each row of a frame, as a sort."""
+    """Rewrites `x[⍋x]`, of a vector or of each row of a frame, to a sort."""
     gather, grade = match.library(0), match.library(1)
     type, order = scope.types[match["x"]], grade.results[0]
     frame = frame_of(gather)
@@ -177,11 +171,8 @@ def graded_gather_to_sort(match: PatternMatch, scope: RewriteScope) -> Rewrite |
         return None
     if frame and type.element.kind.is_complex:
         return None
-    sorts = "down" if grade.attributes.get("descending") is True else "up"
-    return Rewrite({
-        gather.id: (replace(gather, attributes={**gather.attributes, "sorts": sorts}),),
-        grade.id: (replace(grade, attributes={**grade.attributes, "needed": EMPTY_RANGE}),),
-    })  # fmt: skip
+    sort = replace(grade, id=gather.id, span=gather.span, op="sort", results=gather.results)
+    return Rewrite({gather.id: (sort,), grade.id: ()})
 
 
 def partly_graded_gather_to_sort(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
@@ -197,16 +188,13 @@ def partly_graded_gather_to_sort(match: PatternMatch, scope: RewriteScope) -> Re
     if len(type.shape) != 1 or not alone or not scope.in_same_block(grade, gather) or not scope.in_same_block(view, gather):
         return None
     ordered, kind = scope.value(), type.element.kind
-    sorts = "down" if grade.attributes.get("descending") is True else "up"
-    attributes = {"axis": 0, "checked": False, "fills": False, "sorts": sorts}
-    sorted_gather = replace(gather, id=scope.phase(), args=(match["x"], read.value), results=(ordered,), attributes=attributes)
+    sort = replace(grade, id=scope.phase(), span=gather.span, op="sort", results=(ordered,))
     part = replace(
         view, id=gather.id, span=gather.span, reads=(Read(ordered, read.projection),), body=(ReadNode(0, kind),),
         results=(PhaseResult(gather.results[0], 0, None),),
     )  # fmt: skip
-    unread = replace(grade, attributes={**grade.attributes, "needed": EMPTY_RANGE})
     types = {ordered: ArrayType(Element(kind), type.shape)}
-    return Rewrite({grade.id: (unread,), view.id: (), gather.id: (sorted_gather, part)}, types)
+    return Rewrite({grade.id: (), view.id: (), gather.id: (sort, part)}, types)
 
 
 def limit_order_to_needed(match: PatternMatch, scope: RewriteScope) -> Rewrite | None:
@@ -214,8 +202,7 @@ def limit_order_to_needed(match: PatternMatch, scope: RewriteScope) -> Rewrite |
     phase = match.root
     (value,), axis = phase.results, frame_of(phase)
     shape = scope.types[phase.args[0]].shape
-    is_order = phase.op != "gather" or "sorts" in phase.attributes
-    if needed_positions(phase) is not None or not is_order or len(shape) != axis + 1:
+    if needed_positions(phase) is not None or len(shape) != axis + 1:
         return None
     readers = scope.readers(value)
     windows = [

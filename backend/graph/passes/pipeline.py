@@ -62,7 +62,7 @@ _SORTED: Final = RewriteRule(
 )  # fmt: skip
 _TAKEN: Final = RewriteRule(
     "taken", "items at a part of their grade are that part of the sort", Preserves.BITS,
-    OpPattern("gather", (_X, AnyPattern("places")), {"axis": 0, "fills": None, "sorts": None}),
+    OpPattern("gather", (_X, AnyPattern("places")), {"axis": 0, "fills": None}),
     partly_graded_gather_to_sort, "items at a part of their grade: that part of a sort, and no grade is made",
     ("{⍵[2↑⍒⍵]}", "{⍵[1↓3↑⍋⍵]}", "{⍵[(⍋⍵)[1]]}"),
 )  # fmt: skip
@@ -72,7 +72,7 @@ _PARTS: Final = tuple(
         pattern, limit_order_to_needed, "a part of an order: selected, the rest is not ordered", examples,
     )
     for pattern, examples in (
-        (OpPattern("gather", (_X, AnyPattern("order")), framed=True),
+        (OpPattern("sort", (_X,), framed=True),
          ("{2↑⍵[⍒⍵]}", "{1↑⍵[⍋⍵]}", "{⊃⍵[⍋⍵]}", "{⊃⍵[⍒⍵]}", "{(⍵[⍋⍵])[2]}", "{1↓2↑⍵[⍒⍵]}", "{¯2↑⍵[⍋⍵]}",
           "{{⊃⍵[⍋⍵]}⍤1 ⊢ 2⌿1 (≢⍵)⍴⍵}")),
         (OpPattern("grade", (_X,), framed=True), ("{2↑⍒⍵}", "{⊃⍋⍵}", "{⊃⍒⍵}", "{(⍋⍵)[1]}", "{1↓2↑⍋⍵}")),
@@ -177,7 +177,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("masked", "exact reductions of what a mask selects are of everything", reduce_by_masks),
     Pass("constants", "what fusion brought together is folded", fold_constants),
     Pass("dead", "what fusion left over is dropped", drop_dead),
-    Pass("rules", "sorts and parts of orders are marked as such", _applying(ORDER_RULES)),
+    Pass("rules", "sorts and parts of orders are put so", _applying(ORDER_RULES)),
 )
 SIZED_PASSES: tuple[Pass, ...] = (
     Pass("arms", "a branch that sizes decide becomes the arm that is taken", take_known_arms),

@@ -35,7 +35,6 @@ from ...graph.phases import (
     ReadNode,
     Structured,
     ValueId,
-    is_unread,
 )
 from ...graph.symbolic_costs import Types, cost_of, reduced_axes
 from ..problem import QueueKind, Status
@@ -169,7 +168,7 @@ def op_name(phase: Phase) -> str:
                 return "reduce"
             return "view" if all(isinstance(phase.body[r.node], ReadNode) for r in phase.results) else "map"
         case LibraryPhase():
-            return "sort" if "sorts" in phase.attributes else phase.op
+            return phase.op
         case _:
             return type(phase).__name__.lower()
 
@@ -186,8 +185,6 @@ def label(phase: Phase, graph: Graph) -> str:
 
 
 def _work(phase: Phase) -> str:
-    if is_unread(phase):
-        return f"{op_name(phase)} that nobody reads"
     if not isinstance(phase, Structured):
         return op_name(phase)
     functions = [node.function for node in phase.body if isinstance(node, ApplyNode)]

@@ -7,7 +7,7 @@ function is exact in any order; boxes have these behind the axes of the result. 
 axes; plans cut one.  A loop whose body is element-wise on its state is cut as one structured phase (`merged_loop_body`), since
 each element runs through all iterations by itself.
 
-Phases with run-time sizes are not cut, nor a gather that sorts, nor a reduction with a non-associative function.
+Phases with run-time sizes are not cut, nor a sort along its axis, nor a reduction with a non-associative function.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ from ...graph.phases import (
     Structured,
     ValueId,
     box_needed,
-    frame_of,
 )
 from ...graph.symbolic_costs import Types, reduced_axes
 from ...scalar.function_table import REDUCTIONS
@@ -166,8 +165,6 @@ def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
             if phase.defines:
                 return ()
             axes = dict.fromkeys(s.result for s in phase.signature if s.result is not None and s.combine is None)
-            if "sorts" in phase.attributes:  # the sorted axis stays undivided
-                axes = dict.fromkeys(axis for axis in axes if axis < frame_of(phase))
             reduced = range(len(space) - len(reduced_axes(phase, types)), len(space))
             cuts = (*(Cut(axis, space[axis]) for axis in axes), *(Cut(axis, space[axis], 1, True) for axis in reduced))
             return tuple(cut for cut in cuts if cut.size > 1)
@@ -209,7 +206,7 @@ def reason_not_cut(phase: Phase, types: Types) -> str:
         return "its function does not join partial results" if reduced and not parallel else ""
     if phase.op == "scan_before":
         return ""
-    name = _OPERATIONS.get(phase.op, "sort" if "sorts" in phase.attributes else phase.op)
+    name = _OPERATIONS.get(phase.op, phase.op)
     if is_divisible(phase, types):
         return f"a {name} in one pass"
     if phase.op == "key_reduce" and elements.is_ordered(str(phase.attributes["function"]), types[phase.results[0]].element.kind):

@@ -51,7 +51,7 @@ _LARGE: Final = 1 << 16
 _HELP: Final = {
     "contract": "; a product sums over the rows of files: store the transpose, as in `(⍉b)+.×a`",
     "gather": "; computed places may lie anywhere in it: up to 64 are looked up in tiles, `x[⍋x]` and `⍋x` alone are ordered",
-    "grade": "; vectors of numbers are ordered in tiles, as `x[⍋x]` or `⍋x` alone",
+    **dict.fromkeys(("sort", "grade"), "; vectors of numbers are ordered in tiles, as `x[⍋x]` or `⍋x` alone"),
 }
 """Advice by library operation: what to write instead so that it streams."""
 

@@ -21,7 +21,7 @@ from ....typechecker.sizes.polynomials import Size, SizeVariable, number
 from ....typechecker.sizes.size import upper_bound
 from ...graph import traverse
 from ...graph.bind_sizes import BoundGraph, substitute_sizes
-from ...graph.partial_graphs import rename_all_operands, restrict, unrolled, unrolling_obstacle
+from ...graph.partial_graphs import restrict, unrolled, unrolling_obstacle
 from ...graph.passes.redundancy import drop_dead
 from ...graph.phases import (
     AxisKind,
@@ -36,7 +36,6 @@ from ...graph.phases import (
     Structured,
     ValueId,
     frame_of,
-    is_unread,
 )
 from ..plan.plan import Access, Box, Device, ExecutionPlan, PlannedFile, PlannedStore, StreamStep, SubPlan, TileShare
 from ..program_facts.partitioning import BLOCK, shape_of
@@ -66,9 +65,9 @@ from .tile_graph import key_of, tile_of, with_parts
 #
 # External merge sort: sorted tiles are written as runs to a scratch file, which are merged while they are read.
 #
-# A grade that does not fit in memory, or the sort that replaces it, becomes an output and an input of the same name.  The output
-# is written as sorted runs; the input is their merge, in the same stable order as in memory.  So the passes before and after it
-# are planned, verified and run like those of any other store.
+# A sort or grade that does not fit in memory becomes an output and an input of the same name.  The output is written as sorted
+# runs; the input is their merge, in the same stable order as in memory.  So the passes before and after it are planned, verified
+# and run like those of any other store.
 
 MIN_RUN_READ: Final = 64
 """The least items of a run that are read at a time."""
@@ -111,47 +110,22 @@ class Scratch:
 
 
 def with_external_sort(bound: BoundGraph, wanted: Phase) -> tuple[BoundGraph, Scratch] | None:
-    """Returns the graph with a grade as an external sort; None if the phase is no grade of a vector of real numbers."""
+    """Returns the graph with a sort or grade of a vector of real numbers as an external sort; None for other phases."""
     graph = bound.graph
-    if not isinstance(wanted, LibraryPhase) or wanted.op != "grade" or frame_of(wanted):
+    if not isinstance(wanted, LibraryPhase) or wanted.op not in ("sort", "grade") or frame_of(wanted):
         return None
     (value,), type = wanted.args, graph.types[wanted.args[0]]
     shape = shape_of(value, graph.types)
     if shape is None or len(shape) != 1 or type.element.kind.is_complex or type.element.kind is Kind.CHAR:
         return None
-    results = list(wanted.results)
-    if grades := not is_unread(wanted):
-        readers: list[Phase] = []
-    else:
-        readers = list(_sorts(graph.phases, wanted))
-        results = [result for phase in readers for result in traverse.results(phase)]
-        if any(traverse.operands(phase)[0] != value for phase in readers):
-            return None
-    if not results:
-        return None
-    fresh = traverse.fresh_id(graph)
+    (result,), fresh, grades = wanted.results, traverse.fresh_id(graph), wanted.op == "grade"
     scratch = Scratch(f"order {fresh}", shape[0], type.element.kind, bool(wanted.attributes["descending"]), grades)
     pair: list[Phase] = [
         Output(PhaseId(fresh), wanted.span, scratch.name, value),
-        Input(PhaseId(fresh + 1), wanted.span, scratch.name, results[0]),
+        Input(PhaseId(fresh + 1), wanted.span, scratch.name, result),
     ]
-    gone = {wanted.id, *(phase.id for phase in readers)}
-    names = dict.fromkeys(results[1:], results[0])
-    phases: list[Phase] = []
-    for phase in graph.phases:
-        if phase.id == wanted.id:
-            phases += pair
-        elif phase.id not in gone:
-            phases.append(rename_all_operands(phase, names))
+    phases = (one for phase in graph.phases for one in (pair if phase.id == wanted.id else (phase,)))
     return BoundGraph(replace(graph, phases=tuple(phases)), bound.sizes), scratch
-
-
-def _sorts(phases: tuple[Phase, ...], grade: LibraryPhase) -> Iterator[Phase]:
-    """Yields the `sort` operations that replace a gather by this grade."""
-    order: ValueId = grade.results[0]
-    for phase in phases:
-        if isinstance(phase, LibraryPhase) and "sorts" in phase.attributes and order in phase.args:
-            yield phase
 
 
 # ---------------------------------------------------------------------------------------------------- selection stages
@@ -305,7 +279,7 @@ def axes_before_tiles(request: Streaming, phase: Phase) -> int:
 class StreamRewriteKind(Enum):
     """How a graph is rewritten at a phase."""
 
-    SORT = "a grade becomes an external sort"
+    SORT = "a sort or grade becomes an external sort"
     SLICES = "small slices become separate values"
     ARM = "a branch becomes the arm that sizes decide"
     JOINED = "a gather at places that step becomes slices joined"
@@ -469,10 +443,10 @@ def plan_streams(
 ) -> tuple[ExecutionPlan, Streaming]:  # fmt: skip
     """Returns a plan whose peak is at most the limit, and the rewritten request that it is for.
 
-    Rewrites: loops that need a complete input in each iteration are unrolled, with passes for each iteration; grades become
-    external sorts; small slices become separate values; selections by masks become stages; branches that sizes decide become an
-    arm, gathers at indices that step become joined slices, those at few places reductions.  Raises CannotStream with the phase
-    that prevents a plan.
+    Rewrites: loops that need a complete input in each iteration are unrolled, with passes for each iteration; sorts and grades
+    become external sorts; small slices become separate values; selections by masks become stages; branches that sizes decide
+    become an arm, gathers at indices that step become joined slices, those at few places reductions.  Raises CannotStream with
+    the phase that prevents a plan.
     """
     while True:
         try:
