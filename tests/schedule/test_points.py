@@ -14,7 +14,7 @@ from rho.backend.devices.kernel_form import surroundings
 from rho.backend.devices.loop_cost import chains_in
 from rho.backend.devices.op_tables import Around, Rates
 from rho.backend.devices.phase_cost import numbers_of, step_ns
-from rho.backend.devices.profile import Calibration, CostTable, DeviceProfile
+from rho.backend.devices.profile import Calibration, CostTable, DeviceProfile, is_key
 from rho.backend.graph import traverse
 from rho.backend.graph.bind_sizes import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Loop, Structured
@@ -236,6 +236,7 @@ def test_views_are_their_operand() -> None:
 def test_a_sort_costs_by_its_own_table_also_by_the_name_that_earlier_calibrations_gave_it() -> None:
     graph = bound("input x : f64[n]\noutput z ← x[⍋x]\n", x=(MANY,))
     (sort,), earlier = of(graph, LibraryPhase), {name.replace("sort.", "gather.sorts."): table for name, table in TABLES.items()}
+    assert all(map(is_key, earlier)), "a stored profile with it is read"
     assert ns(graph, sort) == ns(graph, sort, replace(device(), ops=earlier)) == 16 * MANY * 30
 
 
