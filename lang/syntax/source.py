@@ -242,6 +242,9 @@ class LibraryCheckSpan(Span):
     def failure(self) -> str:
         return self._failure
 
+    def __repr__(self) -> str:
+        return f"{super().__repr__()}: {self._failure}"
+
     def __reduce__(self) -> tuple[type[LibraryCheckSpan], tuple[Span, str]]:
         return LibraryCheckSpan, (Span(self.file, self.start, self.end), self._failure)
 

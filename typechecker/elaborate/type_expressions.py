@@ -152,7 +152,7 @@ def instantiate(ctx: Context, node: TypeExpression, bindings: Bindings, value: V
         return None
     shape: list[Size] = []
     for part in node.shape:
-        axis = _axis(ctx, part, bindings, x, len(shape))
+        axis = _axis(ctx, part, bindings, value, len(shape))
         if axis is None:
             return None
         shape.extend(axis)
@@ -164,18 +164,18 @@ def instantiate(ctx: Context, node: TypeExpression, bindings: Bindings, value: V
     return ArrayType(element, tuple(shape))
 
 
-def _axis(ctx: Context, part: ShapeItem, bindings: Bindings, x: Operand | None, axis: int) -> Sequence[Size] | None:
-    """The sizes of an item of a shape; of `k≤n`, the length of this axis of x, which must be at most n."""
+def _axis(ctx: Context, part: ShapeItem, bindings: Bindings, value: Value | None, axis: int) -> Sequence[Size] | None:
+    """The sizes of an item of a shape; of `k≤n`, the length of this axis of the value, which must be at most n."""
     if isinstance(part, ShapeVariable):
         if part.name not in bindings.shapes:
             bindings.otherwise(ctx, part)
         return bindings.shapes.get(part.name)
     if not isinstance(part, BoundedSize):
         size = size_expression(ctx.builder, part, names_of(ctx, bindings))
-    elif x is None:
+    elif value is None:
         size = known_size(ctx, bindings, part)
-    elif axis < x.type.rank:
-        size = _at_most(ctx, part, bindings, x.type.shape[axis])
+    elif isinstance(value, Operand) and axis < value.type.rank:
+        size = _at_most(ctx, part, bindings, value.type.shape[axis])
     else:
         size = size_expression(ctx.builder, part.bound, names_of(ctx, bindings))
     return None if size is None else (size,)

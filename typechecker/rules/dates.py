@@ -294,7 +294,7 @@ def _copied(b: Builder, x: Operand, unit: Unit | None, span: Span) -> Operand:
 def _refused(b: Builder, x: Operand | None, y: Operand, span: Span) -> Operand:
     """E300 with a note on the operations that exist."""
     operands = [value for value in (x, y) if value is not None]
-    shown = " and ".join(show_type(replace(value.type, shape=())) for value in operands)
+    shown = " and ".join(show_type(replace(value.type, shape=(), permutation=False)) for value in operands)
     labels = tuple(label(b, value) for value in operands)
     fixes = _conversions(b, operands, [one.span for one in labels])
     return b.error(

@@ -226,7 +226,7 @@ def sizes_bound_by(parameters: Sequence[ArrayTypeExpression]) -> frozenset[str]:
     bindings, some = unifier.bindings, variable(SizeVariable("", -1, SizeOrigin.RIGID))
     bindings.sizes.update({array.given.name: some for array in parameters if array.given is not None})
     for array in parameters:
-        for part in _items(array):
+        for part in dict.fromkeys((*_items(array), *array.shape)):  # `perm<n>[m]` is E011 for its brackets, not for m
             unifier.bind(part, (some,))
     unifier.finish([(array.element.args[0], some) for array in parameters if _is_idx(array)])
     return frozenset([*bindings.sizes, *[ITEMS + name for name in bindings.shapes]])
