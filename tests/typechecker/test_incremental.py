@@ -265,9 +265,9 @@ def test_a_signature_that_nothing_is_wrong_with_is_read_once(monkeypatch) -> Non
     read: list[str] = []
     before = unify.well_formed
 
-    def noted(ctx, signature, params):  # type: ignore[no-untyped-def]
+    def noted(ctx, signature, params, definitions):  # type: ignore[no-untyped-def]
         read.append(signature.target.name)
-        return before(ctx, signature, params)
+        return before(ctx, signature, params, definitions)
 
     monkeypatch.setattr(unify, "well_formed", noted)
     checker = Checker()

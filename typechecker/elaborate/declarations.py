@@ -377,12 +377,12 @@ def input_violations(ctx: Context, core: Core, contracts: Sequence[UsageContract
 
 
 def declared_grade(ctx: Context, quantity: tree.Quantity, bindings: Bindings) -> Grade | None:
-    """The interval that a declaration states."""
+    """The interval that a declaration states; of numbers of reads, which are sizes only as a whole (`(w-9)÷64` may be ¯1)."""
     if quantity.low is None:
         return ANY
     names = type_expressions.names_of(ctx, bindings)
-    low = size_expression(ctx.builder, quantity.low, names)
-    high = None if quantity.high is None else size_expression(ctx.builder, quantity.high, names)
+    low = size_expression(ctx.builder, quantity.low, names, signed=True)
+    high = None if quantity.high is None else size_expression(ctx.builder, quantity.high, names, signed=True)
     if low is None or (high is None and quantity.high is not None):
         return None
     surely = not low.is_runtime() and ctx.builder.at_most(ZERO, low)

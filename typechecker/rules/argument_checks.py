@@ -270,8 +270,9 @@ Names: TypeAlias = Callable[[SizeName | BoundedSize], Size | None]
 """The size that a name stands for; None after an error."""
 
 
-def size_expression(b: Builder | None, node: SizeExpression, names: Names) -> Size | None:
-    """The size of an expression.  A builder requires `divisor ≥ 1` and `minuend ≥ subtrahend` of its parts (E203, E202)."""
+def size_expression(b: Builder | None, node: SizeExpression, names: Names, *, signed: bool = False) -> Size | None:
+    """The size of an expression.  A builder requires `divisor ≥ 1` and, unless parts are `signed`, `minuend ≥ subtrahend` of them
+    (E203, E202)."""
     match node:
         case SizeNumber():
             return number(node.value)
@@ -281,11 +282,11 @@ def size_expression(b: Builder | None, node: SizeExpression, names: Names) -> Si
             monus_args = _truncated_difference(node)
             args: list[Size] = []
             for arg in monus_args or node.args:
-                value = size_expression(b, arg, names)
+                value = size_expression(b, arg, names, signed=signed)
                 if value is None:
                     return None
                 args.append(value)
-            return truncated_subtract(*args) if monus_args else _size_of_call(b, node, args)
+            return truncated_subtract(*args) if monus_args else _size_of_call(b, node, args, signed=signed)
 
 
 def _truncated_difference(node: SizeCall) -> tuple[SizeExpression, ...]:
@@ -297,7 +298,7 @@ def _truncated_difference(node: SizeCall) -> tuple[SizeExpression, ...]:
             return ()
 
 
-def _size_of_call(b: Builder | None, node: SizeCall, args: Sequence[Size]) -> Size | None:
+def _size_of_call(b: Builder | None, node: SizeCall, args: Sequence[Size], *, signed: bool) -> Size | None:
     first, last = args[0], args[-1]
     match node.function, len(args):
         case "+", 2:
@@ -308,7 +309,7 @@ def _size_of_call(b: Builder | None, node: SizeCall, args: Sequence[Size]) -> Si
             if isinstance(node.args[0], SizeNumber) and node.args[0].value == 0:
                 return truncated_subtract(ZERO, last)
             fact = SizeFact(Relation.AT_MOST, last, first)
-            fits = b is None or b.require(Obligation(fact, Code.E202, node.span, f"{first}-{last} may be negative"))
+            fits = b is None or signed or b.require(Obligation(fact, Code.E202, node.span, f"{first}-{last} may be negative"))
             return first - last if fits else None
         case "÷", 2:
             return quotient(first, last) if _divisor(b, last, node.span) else None
