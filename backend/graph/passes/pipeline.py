@@ -177,7 +177,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("masked", "exact reductions of what a mask selects are of everything", reduce_by_masks),
     Pass("constants", "what fusion brought together is folded", fold_constants),
     Pass("dead", "what fusion left over is dropped", drop_dead),
-    Pass("rules", "sorts and parts of orders are put so", _applying(ORDER_RULES)),
+    Pass("rules", "gathers by a grade become sorts; only positions that are read are ordered", _applying(ORDER_RULES)),
 )
 SIZED_PASSES: tuple[Pass, ...] = (
     Pass("arms", "a branch that sizes decide becomes the arm that is taken", take_known_arms),
